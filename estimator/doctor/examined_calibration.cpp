@@ -203,12 +203,12 @@ void try_hidden_edges(const CalibrationOptions& options, const CalibrationMonito
   if (said.empty()) return;
   std::vector<std::size_t> doubtful(said.size());
   std::iota(doubtful.begin(), doubtful.end(), 0U);
-  std::ranges::sort(doubtful, std::greater<>(), [&](std::size_t i) { return said[i].doubt(); });
+  std::ranges::sort(doubtful, std::greater<>(), [&](std::size_t i) { return said[i].doubt; });
   ExaminedInput input = out.input;
   take_values(out.calibration.mechanism, input.mechanism);
   for (std::size_t trial = 0; trial <= std::min(kOtherRows, said.size()); ++trial) {
     std::vector<HiddenEdge> edges = said;
-    if (trial > 0) edges[doubtful[trial - 1]] = said[doubtful[trial - 1]].other();
+    if (trial > 0) edges[doubtful[trial - 1]].held = edges[doubtful[trial - 1]].next;
     input.recordings = with_hidden_edges(out.input.recordings, edges);
     Calibration joined = calibrate(input.mechanism, input.recordings, options, monitor);
     if (is_stopped(monitor)) return;

@@ -1,9 +1,12 @@
 #include "estimator/doctor/hidden_edges.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/doctor/modelled_ends.hpp"
@@ -37,29 +40,41 @@ bool is_edge_between(const Segment& before, const Segment& after) {
          is_held(after.controls.topRows(kLevel), next);
 }
 
-/// Intervals of a row over which the level before acts, by least squares over the sensors: what it
-/// adds to their rates over the hole, beside the level behind.
-std::optional<double> intervals_held(const CutEnds& ends, int intervals,
-                                     const Eigen::VectorXd& noise) {
-  double along = 0.0, square = 0.0;
+/// What rates differ by, squared and in deviations of a reading, from those that accelerations make
+/// of them over so many intervals: those before for some, those behind for the others, both going
+/// on as they do at the ends.
+double misfit(const CutEnds& ends, int intervals, int held, const Eigen::VectorXd& noise) {
+  double sum = 0.0;
+  const double other = intervals - held;
   for (std::size_t i = 0; i < ends.before.size(); ++i) {
     const ModelledEnd &a = ends.before[i], &b = ends.after[i];
-    const double variance = std::pow(noise[static_cast<Eigen::Index>(i)], 2);
-    const double jump = a.bend - b.bend;
-    along += jump * (b.rate - a.rate - intervals * b.bend) / variance;
-    square += jump * jump / variance;
+    const double gained =
+        held * (a.bend + 0.5 * a.jerk * held) + other * (b.bend - 0.5 * b.jerk * other);
+    sum += std::pow((b.rate - a.rate - gained) / noise[static_cast<Eigen::Index>(i)], 2);
   }
-  if (!(square > 0.0)) return {};
-  return along / square;
+  return sum;
+}
+
+/// Rows with the level before that explain the rates best, and second best.
+HiddenEdge edge_of(const CutEnds& ends, int rows, const Eigen::VectorXd& noise) {
+  HiddenEdge edge{.recording = 0, .segment = 0, .rows = rows, .held = 0, .next = 0, .doubt = 0.0};
+  double best = std::numeric_limits<double>::infinity(), second = best;
+  for (int held = 0; held <= rows; ++held) {
+    // The last row before is known to have that level.
+    const double left = misfit(ends, rows + 1, held + 1, noise);
+    if (left < best) {
+      second = std::exchange(best, left);
+      edge.next = std::exchange(edge.held, held);
+    } else if (left < second) {
+      second = left;
+      edge.next = held;
+    }
+  }
+  edge.doubt = second > 0.0 ? best / second : 1.0;
+  return edge;
 }
 
 }  // namespace
-
-HiddenEdge HiddenEdge::other() const {
-  HiddenEdge edge = *this;
-  edge.held = std::clamp(held + (said > held ? 1 : -1), 0, rows);
-  return edge;
-}
 
 std::vector<HiddenEdge> find_hidden_edges(const Calibration& calibration,
                                           const std::vector<Recording>& recordings) {
@@ -71,14 +86,12 @@ std::vector<HiddenEdge> find_hidden_edges(const Calibration& calibration,
       const Segment& after = recording.segments[static_cast<std::size_t>(s)];
       const int rows = rows_missing(before, after);
       if (rows < 1 || rows > before.sample_count() || !is_edge_between(before, after)) continue;
-      const std::optional<CutEnds> ends = ends_at_cut(calibration, recording, s);
+      const std::optional<CutEnds> ends = ends_at_cut(calibration, recording, s, EndCurve::kCubic);
       if (!ends) continue;
-      const std::optional<double> intervals =
-          intervals_held(*ends, rows + 1, calibration.angle_noise);
-      if (!intervals) continue;
-      const double said = *intervals - 1.0;  // the last row before is known to have its level
-      const double nearest = std::clamp(std::round(said), 0.0, static_cast<double>(rows));
-      edges.push_back({r, s, rows, static_cast<int>(nearest), said});
+      HiddenEdge edge = edge_of(*ends, rows, calibration.angle_noise);
+      edge.recording = r;
+      edge.segment = s;
+      edges.push_back(edge);
     }
   }
   return edges;

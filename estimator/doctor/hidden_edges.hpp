@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <vector>
 
 #include "estimator/calibrate/calibration.hpp"
@@ -13,13 +12,9 @@ namespace estimator {
 struct HiddenEdge {
   int recording, segment;  ///< the first segment behind
   int rows;                ///< that are missing
-  int held;                ///< of these, with the level before: by the motion
-  double said;             ///< by the motion, before it was made a whole number
-
-  /// How far the motion is from these rows.
-  double doubt() const { return std::abs(said - held); }
-  /// With the other of the two numbers of rows that are nearest, if there is one.
-  HiddenEdge other() const;
+  int held;                ///< of these, with the level before: as the motion says
+  int next;                ///< the same, that explain it second best
+  double doubt;            ///< how much better the best explains it, 0: far, to 1
 };
 
 /// The hidden edges of recordings, by what a model that holds on both sides has of the rates there:

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kFurther[] = {2.0, 3.0};  // times the distance of nodes
 constexpr int kParabola = 3;               // coefficients
-constexpr int kStretchRowsMin = 8;                // between two nodes
+constexpr int kStretchRowsMin = 8;         // between two nodes
 
 /// Rows of a segment between two nodes: what is left of the readings of each sensor, and its speed,
 /// both in deviations of a reading; NaN, and nothing, where it was not read.

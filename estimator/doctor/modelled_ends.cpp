@@ -6,12 +6,16 @@ namespace {
 /// @param row     the last of a model, or its first
 /// @param inward  −1 from the last one, +1 from the first
 ModelledEnd end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index inward,
-                   Eigen::Index sensor) {
+                   Eigen::Index sensor, EndCurve curve) {
   const double at = model(row, sensor), next = model(row + inward, sensor);
   const double third = model(row + 2 * inward, sensor);
   const double bend = third - 2.0 * next + at;
   const auto sign = static_cast<double>(inward);
-  return {at, sign * (next - at - 0.5 * bend), bend};
+  if (curve == EndCurve::kParabola) return {at, sign * (next - at - 0.5 * bend), bend};
+  // The second difference is the bend one row inward.
+  const double change = model(row + 3 * inward, sensor) - 2.0 * third + next - bend;
+  const double own = bend - change;
+  return {at, sign * (next - at - 0.5 * own - change / 6.0), own, sign * change};
 }
 
 const Eigen::MatrixXd* model_of(const Calibration& calibration, const Recording& recording,
@@ -27,15 +31,16 @@ const Eigen::MatrixXd* model_of(const Calibration& calibration, const Recording&
 }  // namespace
 
 std::optional<CutEnds> ends_at_cut(const Calibration& calibration, const Recording& recording,
-                                   int behind) {
+                                   int behind, EndCurve curve) {
   const auto at = static_cast<std::size_t>(behind);
   const Eigen::MatrixXd* const first = model_of(calibration, recording, at - 1);
   const Eigen::MatrixXd* const next = model_of(calibration, recording, at);
-  if (first == nullptr || next == nullptr || first->rows() < 3 || next->rows() < 3) return {};
+  const Eigen::Index rows = curve == EndCurve::kParabola ? 3 : 4;
+  if (first == nullptr || next == nullptr || first->rows() < rows || next->rows() < rows) return {};
   CutEnds ends;
   for (Eigen::Index i = 0; i < first->cols(); ++i) {
-    ends.before.push_back(end_of(*first, first->rows() - 1, -1, i));
-    ends.after.push_back(end_of(*next, 0, 1, i));
+    ends.before.push_back(end_of(*first, first->rows() - 1, -1, i, curve));
+    ends.after.push_back(end_of(*next, 0, 1, i, curve));
   }
   return ends;
 }

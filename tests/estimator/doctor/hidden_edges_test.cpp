@@ -126,12 +126,19 @@ TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
   }
 }
 
-// Where the motion is between two rows, the other one is that on its other side.
-TEST(HiddenEdges, AreTriedAtTheOtherRow) {
-  EXPECT_EQ((estimator::HiddenEdge{0, 1, 3, 2, 2.4}.other().held), 3);
-  EXPECT_EQ((estimator::HiddenEdge{0, 1, 3, 2, 1.6}.other().held), 1);
-  EXPECT_EQ((estimator::HiddenEdge{0, 1, 3, 3, 3.4}.other().held), 3);
-  EXPECT_EQ((estimator::HiddenEdge{0, 1, 3, 0, -0.4}.other().held), 0);
+// What the motion says is beyond doubt here, also of several rows, and the second best is beside
+// it.
+TEST(HiddenEdges, AreBeyondDoubt) {
+  for (const int held : {0, 1, 2, 3}) {
+    const Recording parted = split(pulsed(), {{300 - held, 3}});
+    const ExaminedCalibration fitted =
+        estimator::calibrate_examined(pulsed_description(), {parted}, {.repair = false});
+    const auto edges = estimator::find_hidden_edges(fitted.calibration, {parted});
+    ASSERT_EQ(edges.size(), 1U);
+    EXPECT_EQ(edges[0].held, held);
+    EXPECT_EQ(std::abs(edges[0].next - held), 1);
+    EXPECT_LT(edges[0].doubt, 0.1) << held;
+  }
 }
 
 }  // namespace
