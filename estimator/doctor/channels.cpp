@@ -16,7 +16,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kRest = 1e-9;  // [rad]; less is rounding
+constexpr double kRest = 1e-9;   // [rad]; less is rounding
+constexpr double kAtEnd = 0.25;  // counts; so near to an end of the range is at it
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -104,7 +105,7 @@ class PlateauSearch {
 
  private:
   bool is_at_end(std::size_t k) const {
-    return std::abs(series_.values[k] - end_) <= kRest * unit_ + 0.25 * scale_.quantum();
+    return std::abs(series_.values[k] - end_) <= kRest * unit_ + kAtEnd * scale_.quantum();
   }
 
   bool is_clipped(std::size_t first, std::size_t behind) const {
@@ -200,13 +201,20 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
               add_stretch({segment.start + series.times[first],
                            segment.start + series.times[first + count - 1]},
                           finding.stretches);
-              readings += static_cast<int>(count);
-              for (std::size_t k = first; k < first + count; ++k) {
-                out.held.push_back({index, s, i, series.rows[k]});
-              }
             });
       }
       if (plateaus == 0) continue;
+      // What is at that end for a row or two is no better.
+      const double slack =
+          kRest * sensor.units().scale + kAtEnd * quanta[static_cast<std::size_t>(i)];
+      for (int s = 0; s < std::ssize(recording.segments); ++s) {
+        const auto column = recording.segments[static_cast<std::size_t>(s)].angles.col(i);
+        for (int k = 0; k < column.size(); ++k) {
+          if (!(std::abs(column[k] - end) <= slack)) continue;
+          ++readings;
+          out.held.push_back({index, s, i, k});
+        }
+      }
       finding.from = finding.stretches.front().from;
       finding.to = finding.stretches.back().to;
       finding.size = end;
