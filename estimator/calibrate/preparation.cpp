@@ -116,22 +116,6 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
   throw std::invalid_argument("the recordings hold no samples");
 }
 
-/// Whether any angle leaves the first one it was seen at.
-bool anything_moves(const std::vector<Recording>& recordings) {
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      for (const auto& column : segment.angles.colwise()) {
-        double first = std::numeric_limits<double>::quiet_NaN();
-        for (const double angle : column) {
-          if (std::isnan(first)) first = angle;
-          if (std::abs(angle - first) > kNoiseFloor) return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
 /// Damps joints so soft that they would ring on the grid of the step critically, τ = 2 √(ε m) with
 /// m the reduced mass of the bodies they join. Other joints keep the automatic τ.
 void damp_soft_joints(Mechanism& mechanism, double step) {
@@ -215,6 +199,21 @@ void check_options(const CalibrationOptions& options, const std::vector<Recordin
                                 " iterations; give 0 or more");
   }
   if (options.step > 0.0) check_step(options.step, recordings);
+}
+
+bool anything_moves(const std::vector<Recording>& recordings) {
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      for (const auto& column : segment.angles.colwise()) {
+        double first = std::numeric_limits<double>::quiet_NaN();
+        for (const double angle : column) {
+          if (std::isnan(first)) first = angle;
+          if (std::abs(angle - first) > kNoiseFloor) return true;
+        }
+      }
+    }
+  }
+  return false;
 }
 
 void require_motion(const std::vector<Recording>& recordings) {

@@ -33,6 +33,9 @@ void check_input(const Mechanism& mechanism, const std::vector<Recording>& recor
 /// @throws std::invalid_argument naming the choice and what to do
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
 
+/// Whether any angle leaves the first one it was seen at.
+bool anything_moves(const std::vector<Recording>& recordings);
+
 /// @throws std::invalid_argument where no angle ever changes
 void require_motion(const std::vector<Recording>& recordings);
 

@@ -4,16 +4,20 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <ranges>
 
 #include "estimator/calibrate/number_text.hpp"
 #include "estimator/doctor/edge_fit.hpp"
+#include "estimator/doctor/restless_joints.hpp"
 #include "estimator/doctor/signal_scale.hpp"
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr double kRest = 1e-9;  // [rad]; less is rounding
+constexpr double kRest = 1e-9;   // [rad]; less is rounding
+constexpr double kAtEnd = 0.25;  // counts; so near to an end of the range is at it
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -58,13 +62,33 @@ Finding finding_about(const char* kind, Severity severity, const Recording& reco
   return finding;
 }
 
+/// That a joint cannot stand where it is.
+std::string rest_text(const JointUnits& units, const RestlessJoint& joint) {
+  return "its joint cannot rest at " + number_text(joint.reading, 4) + " " + units.coordinate +
+         ", where " + number_text(joint.pull) + " " + units.force +
+         " pull at it and dry friction holds " + number_text(joint.friction) + " " + units.force;
+}
+
+/// Whether a joint of a sensor has end stops, against which it may stay.
+bool has_stops(const Mechanism& mechanism, const Sensor& sensor) {
+  return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
+    return std::ranges::any_of(sensor.terms,
+                               [&](const Sensor::Term& term) { return term.hinge == stop.joint; });
+  });
+}
+
 /// Looks for plateaus at one end of a sensor's range.
 class PlateauSearch {
  public:
   /// @param end  the reading at which it would be stuck; side: +1 the largest, −1 the smallest
   PlateauSearch(const ReadingSeries& series, const SignalScale& scale, double end, double side,
-                double unit)
-      : series_(series), scale_(scale), end_(end), side_(side), unit_(unit) {}
+                double unit, bool has_stops)
+      : series_(series),
+        scale_(scale),
+        end_(end),
+        side_(side),
+        unit_(unit),
+        has_stops_(has_stops) {}
 
   /// Calls visit(first, count) for each.
   template <typename Visit>
@@ -81,14 +105,52 @@ class PlateauSearch {
 
  private:
   bool is_at_end(std::size_t k) const {
-    return std::abs(series_.values[k] - end_) <= kRest * unit_ + 0.25 * scale_.quantum();
+    return std::abs(series_.values[k] - end_) <= kRest * unit_ + kAtEnd * scale_.quantum();
+  }
+
+  bool is_clipped(std::size_t first, std::size_t behind) const {
+    const bool is_whole = first > 0 && behind < series_.size();
+    if (!is_whole && (has_stops_ || behind - first == series_.size())) return false;
+    if (first == 0) return comes_from_beyond(behind - first, behind);
+    if (behind == series_.size()) return comes_from_beyond(behind - first, first);
+    return is_passed(first, behind);
+  }
+
+  /// Whether the motion on the open side of a plateau of so many readings, at which the series
+  /// begins or ends, is on a parabola that is far beyond the plateau's value a little farther on.
+  /// That of a joint which is let go or comes to rest has its vertex there.
+  /// @param edge  the first reading behind the plateau, or the plateau's first
+  bool comes_from_beyond(std::size_t plateau, std::size_t edge) const {
+    constexpr double kMoved = 0.1;   // of the motion that is fitted, what is beyond a bent parabola
+    constexpr double kUnlike = 4.0;  // times the noise's square, readings off a parabola
+    const bool begins = edge == plateau;
+    for (std::size_t window = kSide; window <= kWindowMost && window <= 4 * plateau; window *= 2) {
+      const std::size_t from = begins ? edge : edge - window;
+      if (edge < window && !begins) break;
+      if (from + window > series_.size() || !series_.is_dense(from, window)) break;
+      const EdgeFit fit({series_.times.data() + from, window},
+                        {series_.values.data() + from, window}, 2, series_.period);
+      const double least = least_at(edge);
+      if (fit.residual_variance() > kUnlike * least * least) break;
+      const double on = 0.25 * static_cast<double>(window) * series_.period;
+      const Reach reach = fit.at(begins ? series_.times[edge] - on : series_.times[edge - 1] + on);
+      const double beyond = side_ * (reach.value - end_);
+      const double moved = std::abs(series_.values[begins ? from + window - 1 : from] - end_);
+      if (beyond > std::max(kFar * least * std::max(1.0, reach.noise_gain), kMoved * moved)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Of a reading, with counting and rounding.
+  double least_at(std::size_t position) const {
+    return std::max(scale_.noise(position), scale_.quantum()) + kRest * unit_;
   }
 
   /// Whether the motion enters and leaves with a speed that would have carried it far beyond, on a
   /// parabola, in the time of the plateau: v T/4.
-  bool is_clipped(std::size_t first, std::size_t behind) const {
-    constexpr std::size_t kSide = 8;
-    constexpr double kFar = 6.0;  // noise deviations, or counts
+  bool is_passed(std::size_t first, std::size_t behind) const {
     if (first < kSide || behind + kSide > series_.size()) return false;
     if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
     const auto fit = [&](std::size_t from) {
@@ -101,19 +163,24 @@ class PlateauSearch {
     const double overshoot = 0.25 * std::min(in, out) * time;
     // What stops within a period is no motion, but it may be a blow; that one does not leave as
     // fast as it came after a rest.
-    const double least = std::max(scale_.noise(first), scale_.quantum()) + kRest * unit_;
-    return overshoot > kFar * least && std::min(in, out) > 0.25 * std::max(in, out);
+    return overshoot > kFar * least_at(first) && std::min(in, out) > 0.25 * std::max(in, out);
   }
+
+  static constexpr std::size_t kSide = 8;         // readings beside a plateau that are looked at
+  static constexpr std::size_t kWindowMost = 64;  // where one side alone is seen
+  static constexpr double kFar = 6.0;             // noise deviations, or counts
 
   const ReadingSeries& series_;
   const SignalScale& scale_;
   double end_, side_, unit_;
+  bool has_stops_;
 };
 
 }  // namespace
 
-void find_plateaus(const std::vector<Sensor>& sensors, const std::vector<double>& quanta,
+void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
                    const Recording& recording, int index, SignalExamination& out) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
   for (int i = 0; i < std::ssize(sensors); ++i) {
     const Sensor& sensor = sensors[static_cast<std::size_t>(i)];
     const Range range = range_of(recording, i);
@@ -128,19 +195,26 @@ void find_plateaus(const std::vector<Sensor>& sensors, const std::vector<double>
         const ReadingSeries series =
             observed_readings(segment, segment.angles.col(i), JointKind::kPrismatic);
         const SignalScale scale(series, quanta[static_cast<std::size_t>(i)]);
-        PlateauSearch(series, scale, end, side, sensor.units().scale)
+        PlateauSearch(series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor))
             .run([&](std::size_t first, std::size_t count) {
               ++plateaus;
               add_stretch({segment.start + series.times[first],
                            segment.start + series.times[first + count - 1]},
                           finding.stretches);
-              readings += static_cast<int>(count);
-              for (std::size_t k = first; k < first + count; ++k) {
-                out.held.push_back({index, s, i, series.rows[k]});
-              }
             });
       }
       if (plateaus == 0) continue;
+      // What is at that end for a row or two is no better.
+      const double slack =
+          kRest * sensor.units().scale + kAtEnd * quanta[static_cast<std::size_t>(i)];
+      for (int s = 0; s < std::ssize(recording.segments); ++s) {
+        const auto column = recording.segments[static_cast<std::size_t>(s)].angles.col(i);
+        for (int k = 0; k < column.size(); ++k) {
+          if (!(std::abs(column[k] - end) <= slack)) continue;
+          ++readings;
+          out.held.push_back({index, s, i, k});
+        }
+      }
       finding.from = finding.stretches.front().from;
       finding.to = finding.stretches.back().to;
       finding.size = end;
@@ -171,6 +245,10 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
   const auto moves = [&](std::size_t i) {
     return ranges[i].width() > kRest * sensors[i].units().scale;
   };
+  std::vector<RestlessJoint> unable;
+  if (std::ranges::none_of(std::views::iota(0U, sensors.size()), moves) && !commanded) {
+    unable = restless_joints(mechanism, recording);
+  }
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (moves(i)) continue;
     std::string other;
@@ -178,12 +256,17 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
       if (moves(j)) other = sensors[j].name;
     }
     const bool empty = ranges[i].count == 0;
-    if (!empty && other.empty() && !commanded) continue;  // nothing moves: the estimator says so
+    const bool is_still = !empty && other.empty() && !commanded;
+    const auto restless = std::ranges::find(unable, static_cast<int>(i), &RestlessJoint::sensor);
+    if (is_still && restless == unable.end()) continue;  // it may rest
     Finding finding = finding_about("dead-channel", Severity::kWarning, recording, sensors[i].name);
     finding.what =
         "encoder " + sensors[i].name + (empty ? " has no reading" : " never changes although ");
-    if (!empty)
+    if (is_still) {
+      finding.what += rest_text(sensors[i].units(), *restless);
+    } else if (!empty) {
       finding.what += other.empty() ? "a motor is commanded" : "encoder " + other + " does";
+    }
     finding.advice =
         "check its plug and its column; if the joint is held fast, weld it in the rig "
         "file, or withhold the encoder";

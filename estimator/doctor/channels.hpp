@@ -8,12 +8,15 @@
 namespace estimator {
 
 /// Readings that stay at the largest or smallest value of a recording while the motion goes on: it
-/// enters the plateau with speed, leaves it with speed the other way, and is held nowhere.
-void find_plateaus(const std::vector<Sensor>& sensors, const std::vector<double>& quanta,
+/// enters the plateau with speed, leaves it with speed the other way, and is held nowhere. Where
+/// the recording begins or ends there, the motion on the other side tells, but for joints with
+/// stops.
+void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
                    const Recording& recording, int index, SignalExamination& out);
 
 /// Sensors without a reading, and those whose reading never changes although another one's does or
-/// a motor is commanded.
+/// a motor is commanded, or
+/// although the joint cannot rest there (restless_joints).
 void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                         SignalExamination& out);
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/verdict.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/hidden_edges.hpp"
 #include "estimator/doctor/lost_rows.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
 #include "estimator/doctor/slip_trial.hpp"
@@ -19,6 +22,9 @@ namespace {
 
 /// Times that a calibration is looked at: what a second repair lays open is rare, and small.
 constexpr int kLooks = 3;
+
+/// Rows at which hidden edges are tried anew where those that the motion says do not explain it.
+constexpr std::size_t kOtherRows = 3;
 
 /// Residuals in those of noise, up to which a jump may be what hides in them.
 constexpr double kHiddenMost = 30.0;
@@ -144,20 +150,25 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   if (is_beyond_jump(out.calibration)) return;
   Mechanism estimate = out.input.mechanism;
   take_values(out.calibration.mechanism, estimate);
-  const SignalExamination slip = suspect_slip(estimate, out.input.recordings, options, monitor);
-  if (!slip.needs_repair()) return;
-  Trial slipped = trial_of(slip, options, monitor, out);
-  if (is_stopped(monitor)) return;
-  if (is_slip_confirmed(out.calibration, slipped.calibration,
-                        slipped.input.mechanism.parameters.back().name)) {
-    keep(std::move(slipped), out);
+  const SuspectedJump jump = suspect_jump(estimate, out.input.recordings, options, monitor);
+  if (jump.slip.needs_repair()) {
+    Trial slipped = trial_of(jump.slip, options, monitor, out);
+    if (is_stopped(monitor)) return;
+    if (is_slip_confirmed(out.calibration, slipped.calibration,
+                          slipped.input.mechanism.parameters.back().name)) {
+      keep(std::move(slipped), out);
+      return;
+    }
+  }
+  for (const Cut& loss : jump.losses) {
+    SignalExamination cut;
+    cut.cuts = {loss};
+    Trial parted = trial_of(cut, options, monitor, out);
+    if (is_stopped(monitor)) return;
+    if (parted.calibration.verdict.kind != VerdictKind::kHolds || !tell_cut(loss, parted)) continue;
+    keep(std::move(parted), out);
     return;
   }
-  SignalExamination cut;
-  cut.cuts = {{slip.freed[0].recording, slip.freed[0].segment, slip.freed[0].row}};
-  Trial parted = trial_of(cut, options, monitor, out);
-  if (is_stopped(monitor) || parted.calibration.verdict.kind != VerdictKind::kHolds) return;
-  if (tell_cut(cut.cuts[0], parted)) keep(std::move(parted), out);
 }
 
 /// Joins what was cut for lost time, where whole rows were lost: one motion tells more than two.
@@ -181,6 +192,33 @@ void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& 
   keep_initial(out.calibration.parameters, joined.parameters);
   out.calibration = std::move(joined);
   out.input = std::move(input);
+}
+
+/// Joins what was split for a command that jumps within missing rows, where the motion tells at
+/// which.
+void try_hidden_edges(const CalibrationOptions& options, const CalibrationMonitor& monitor,
+                      ExaminedCalibration& out) {
+  if (out.calibration.verdict.kind != VerdictKind::kHolds) return;
+  const std::vector<HiddenEdge> said = find_hidden_edges(out.calibration, out.input.recordings);
+  if (said.empty()) return;
+  std::vector<std::size_t> doubtful(said.size());
+  std::iota(doubtful.begin(), doubtful.end(), 0U);
+  std::ranges::sort(doubtful, std::greater<>(), [&](std::size_t i) { return said[i].doubt; });
+  ExaminedInput input = out.input;
+  take_values(out.calibration.mechanism, input.mechanism);
+  for (std::size_t trial = 0; trial <= std::min(kOtherRows, said.size()); ++trial) {
+    std::vector<HiddenEdge> edges = said;
+    if (trial > 0) edges[doubtful[trial - 1]].held = edges[doubtful[trial - 1]].next;
+    input.recordings = with_hidden_edges(out.input.recordings, edges);
+    Calibration joined = calibrate(input.mechanism, input.recordings, options, monitor);
+    if (is_stopped(monitor)) return;
+    if (!are_rows_confirmed(out.calibration, joined, static_cast<int>(edges.size()))) continue;
+    append(hidden_edge_findings(out.input.recordings, edges), input.findings);
+    keep_initial(out.calibration.parameters, joined.parameters);
+    out.calibration = std::move(joined);
+    out.input = std::move(input);
+    return;
+  }
 }
 
 /// What was found beside a model that does not hold with it either may be what the model lacks.
@@ -259,6 +297,7 @@ ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
   }
   if (changed && !is_stopped(monitor)) try_jump(options, monitor, out);
   if (repairs && !is_stopped(monitor)) try_lost_rows(options, monitor, out);
+  if (repairs && !is_stopped(monitor)) try_hidden_edges(options, monitor, out);
   out.calibration.findings = out.input.findings;
   tell_estimated_slips(out.input, out.calibration);
   doubt_beside_model(first_finding, out.calibration);

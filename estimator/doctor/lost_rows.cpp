@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "estimator/doctor/modelled_ends.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/signal/holes.hpp"
 
@@ -21,37 +22,11 @@ constexpr double kWhole = 0.2;  // of a row, by which what was lost may seem to 
 constexpr double kSavedEach = 2.0;
 constexpr double kSavedOnce = 16.0;
 
-/// An end of a modelled segment: angle, speed and acceleration in rows.
-struct End {
-  double value, rate, bend;
-};
-
-/// @param row     the last of a model, or its first
-/// @param inward  −1 from the last one, +1 from the first
-End end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index inward,
-           Eigen::Index sensor) {
-  const double at = model(row, sensor), next = model(row + inward, sensor);
-  const double third = model(row + 2 * inward, sensor);
-  const double bend = third - 2.0 * next + at;
-  const auto sign = static_cast<double>(inward);
-  return {at, sign * (next - at - 0.5 * bend), bend};
-}
-
-const Eigen::MatrixXd* model_of(const Calibration& calibration, const Recording& recording,
-                                std::size_t segment) {
-  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
-    if (trajectory.recording != recording.name) continue;
-    if (trajectory.start != recording.segments[segment].start) continue;
-    return calibration.refined ? &trajectory.simulated : &trajectory.estimated;
-  }
-  return nullptr;
-}
-
 /// What two pieces say of the rows between them.
 struct Between {
   double rows = 0.0;       ///< from the last one of the first piece to the first of the next
   double deviation = 0.0;  ///< by the noise of one reading
-  std::vector<End> before = {}, after = {};
+  CutEnds ends = {};
 };
 
 /// By the trapezoid rule with its correction for accelerations, weighted with what readings of each
@@ -59,20 +34,14 @@ struct Between {
 std::optional<Between> between(const Calibration& calibration, const Recording& recording,
                                int behind) {
   constexpr int kRounds = 5;
-  const auto at = static_cast<std::size_t>(behind);
-  const Eigen::MatrixXd* const first = model_of(calibration, recording, at - 1);
-  const Eigen::MatrixXd* const next = model_of(calibration, recording, at);
-  if (first == nullptr || next == nullptr || first->rows() < 3 || next->rows() < 3) return {};
+  const std::optional<CutEnds> ends = ends_at_cut(calibration, recording, behind);
+  if (!ends) return {};
   const std::vector<Sensor> sensors = sensors_of(calibration.mechanism);
-  Between found{.rows = 1.0};
-  for (int i = 0; i < std::ssize(sensors); ++i) {
-    found.before.push_back(end_of(*first, first->rows() - 1, -1, i));
-    found.after.push_back(end_of(*next, 0, 1, i));
-  }
+  Between found{.rows = 1.0, .ends = *ends};
   for (int round = 0; round < kRounds; ++round) {
     double along = 0.0, square = 0.0;
     for (std::size_t i = 0; i < sensors.size(); ++i) {
-      const End &a = found.before[i], &b = found.after[i];
+      const ModelledEnd &a = ends->before[i], &b = ends->after[i];
       const double noise = calibration.angle_noise[static_cast<Eigen::Index>(i)];
       const double rate = 0.5 * (a.rate + b.rate) / noise;
       const double bent = found.rows * found.rows * (b.bend - a.bend) / 12.0;
@@ -123,8 +92,8 @@ StepExplanation explain_cut(const Calibration& calibration, const Recording& rec
     out.time_deviation = found->deviation * period;
   }
   for (std::size_t i = 0; i < sensors_of(calibration.mechanism).size(); ++i) {
-    out.rates_before.push_back(found ? found->before[i].rate / period : 0.0);
-    out.rates_after.push_back(found ? found->after[i].rate / period : 0.0);
+    out.rates_before.push_back(found ? found->ends.before[i].rate / period : 0.0);
+    out.rates_after.push_back(found ? found->ends.after[i].rate / period : 0.0);
     out.sizes.push_back(0.5 * (out.rates_before[i] + out.rates_after[i]) * lost);
     out.deviations.push_back(0.0);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/calibrate/preparation.hpp"
 #include "estimator/doctor/channels.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/inertial_axes.hpp"
@@ -307,7 +308,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
                           {sensors, segment, segment.angles, no_model, quanta, none_left});
     }
     examination.book_outliers();
-    find_plateaus(sensors, quanta, recording, static_cast<int>(r), out);
+    find_plateaus(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
     // Outliers end no rest.
@@ -318,6 +319,11 @@ SignalExamination examine_signals(const Mechanism& mechanism,
       const Recording used = without_held(recording, static_cast<int>(r), out.held);
       compare_limits(mechanism, quanta, used, facts, out);
       compare_stops(mechanism, quanta, used, out);
+    }
+  }
+  if (!anything_moves(recordings)) {
+    for (Finding& finding : out.findings) {
+      if (finding.kind == "dead-channel") finding.severity = Severity::kFault;
     }
   }
   find_constant_commands(mechanism, recordings, out);

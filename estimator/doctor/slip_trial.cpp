@@ -7,6 +7,7 @@
 
 #include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/doctor/finding_text.hpp"
+#include "estimator/doctor/lost_time_scores.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 #include "estimator/doctor/signal_scale.hpp"
 #include "estimator/doctor/slip_scores.hpp"
@@ -55,10 +56,9 @@ std::optional<SlipScore> likeliest_of(const ShootingFit& fit, bool simulates) {
 
 }  // namespace
 
-SignalExamination suspect_slip(const Mechanism& estimate, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options,
-                               const CalibrationMonitor& monitor) {
-  SignalExamination out;
+SuspectedJump suspect_jump(const Mechanism& estimate, const std::vector<Recording>& recordings,
+                           const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  SuspectedJump out;
   ShootingFit fit(prepare_shooting(estimate, recordings, options), options,
                   {.threads = monitor.threads, .stop = monitor.stop});
   fit.shorten_intervals(estimate);
@@ -66,21 +66,31 @@ SignalExamination suspect_slip(const Mechanism& estimate, const std::vector<Reco
   const bool simulates = fit.fit_simulation();
   if (fit.is_cancelled()) return out;
   const ShootingInput& input = fit.input();
-  const std::optional<SlipScore> likeliest = likeliest_of(fit, simulates);
   const double bound = normal_bound(kFalseAlarm / fit.joint().reading_count());
-  if (!likeliest || !(likeliest->gain > bound * bound)) return out;
-  const auto s = static_cast<std::size_t>(likeliest->segment);
-  const Segment& segment = input.segments[s];
-  const SegmentPlace place = place_of(recordings, input.sources[s], segment);
+  const auto place_of_score = [&](const auto& score) {
+    if (!score || !(score->gain > bound * bound)) return SegmentPlace{};
+    const auto s = static_cast<std::size_t>(score->segment);
+    return place_of(recordings, input.sources[s], input.segments[s]);
+  };
+  const std::optional<LostTimeScore> lost =
+      likeliest_lost_time(fit.joint(), input.segments, input.grid);
+  if (const SegmentPlace place = place_of_score(lost); place.recording >= 0) {
+    out.losses.push_back({place.recording, place.segment, lost->row});
+  }
+  const std::optional<SlipScore> slip = likeliest_of(fit, simulates);
+  const SegmentPlace place = place_of_score(slip);
   if (place.recording < 0) return out;
+  const bool is_same = !out.losses.empty() && out.losses[0].recording == place.recording &&
+                       out.losses[0].segment == place.segment && out.losses[0].row == slip->row;
+  if (!is_same) out.losses.push_back({place.recording, place.segment, slip->row});
+  const auto s = static_cast<std::size_t>(slip->segment);
   const std::vector<Sensor> sensors = sensors_of(estimate);
-  const auto sensor = static_cast<std::size_t>(likeliest->sensor);
-  out.findings = {slip_finding(sensors[sensor], input.sources[s],
-                               segment.start + segment.time(likeliest->row), likeliest->size,
-                               std::abs(likeliest->size) / std::sqrt(likeliest->gain),
-                               seen_quanta(sensors, recordings)[sensor])};
-  out.freed = {
-      {place.recording, place.segment, likeliest->sensor, likeliest->row, likeliest->size, 0}};
+  const auto sensor = static_cast<std::size_t>(slip->sensor);
+  out.slip.findings = {slip_finding(sensors[sensor], input.sources[s],
+                                    input.segments[s].start + input.segments[s].time(slip->row),
+                                    slip->size, std::abs(slip->size) / std::sqrt(slip->gain),
+                                    seen_quanta(sensors, recordings)[sensor])};
+  out.slip.freed = {{place.recording, place.segment, slip->sensor, slip->row, slip->size, 0}};
   return out;
 }
 

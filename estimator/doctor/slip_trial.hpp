@@ -7,14 +7,20 @@
 
 namespace estimator {
 
-/// The likeliest single slip beside a model that does not hold (`likeliest_slip`), if noise alone
-/// does not make one: a model that has bent after it, or noise, may hide it from
-/// `examine_residuals`. To be tried, and kept where `is_slip_confirmed`.
+/// What may have happened to recordings at one instant.
+struct SuspectedJump {
+  SignalExamination slip;        ///< of one encoder; nothing needs repair: there is none
+  std::vector<Cut> losses = {};  ///< rows ahead of which time may be lost, the likeliest first
+};
+
+/// The likeliest single slip beside a model that does not hold (`likeliest_slip`), and where time
+/// was most likely lost (`likeliest_lost_time`, or at the slip's place), if noise alone does not
+/// make one: a model that has bent after it, or noise, may hide it from `examine_residuals`. To be
+/// tried, and kept where `is_slip_confirmed`, or the model holds on both sides of a cut.
 ///
 /// @param estimate  what came out without it
-SignalExamination suspect_slip(const Mechanism& estimate, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options,
-                               const CalibrationMonitor& monitor);
+SuspectedJump suspect_jump(const Mechanism& estimate, const std::vector<Recording>& recordings,
+                           const CalibrationOptions& options, const CalibrationMonitor& monitor);
 
 /// Whether the model holds with the slip's offset free, as it did not without, and the offset is
 /// sure to be one.

@@ -14,6 +14,7 @@ constexpr double kHeldRowsMax = 3.0;    // for which a command may be held that 
 constexpr double kCommandChange = 0.1;  // of the largest, that counts as held
 constexpr double kUnlike = 5.0;         // times what a command bends beside a hole: an edge
 constexpr double kAlike = 0.5;          // by which bends of a smooth command differ, of the larger
+constexpr double kSlight = 0.02;        // of its bend, by which more rows may change what is drawn
 
 /// Largest second difference.
 double bend_of(const CommandSide& side) {
@@ -50,15 +51,18 @@ double monotone_slope(double left, double right) {
   return left * right > 0.0 ? 2.0 * left * right / (left + right) : 0.0;
 }
 
-/// At a share of the way: by the cubic through two rows on either side where the command is smooth,
-/// else by a monotone one.
-double drawn(const HoleEnds& ends, double share) {
-  const double secant = ends.secant(), x = share * ends.apart, rest = ends.apart - x;
-  if (is_smooth(ends)) {
-    const double third =
-        (ends.bend_out() - ends.bend_in()) / (ends.apart + ends.away_before + ends.away_after);
-    return ends.before + x * secant - x * rest * (ends.bend_in() + third * (x + ends.away_before));
-  }
+/// At a share of the way, by the cubic through two rows on either side.
+double cubic(const HoleEnds& ends, double share) {
+  const double x = share * ends.apart, rest = ends.apart - x;
+  const double third =
+      (ends.bend_out() - ends.bend_in()) / (ends.apart + ends.away_before + ends.away_after);
+  return ends.before + x * ends.secant() -
+         x * rest * (ends.bend_in() + third * (x + ends.away_before));
+}
+
+/// The same by a monotone one.
+double monotone(const HoleEnds& ends, double share) {
+  const double secant = ends.secant();
   const double in =
       std::isnan(ends.slope_before) ? secant : monotone_slope(ends.slope_before, secant);
   const double out =
@@ -66,6 +70,64 @@ double drawn(const HoleEnds& ends, double share) {
   const double left = 1.0 - share;
   return ends.before + share * share * (3.0 - 2.0 * share) * (ends.after - ends.before) +
          ends.apart * share * left * (left * in - share * out);
+}
+
+bool is_missing(const std::vector<Hole>& holes, Eigen::Index row) {
+  const auto behind = std::ranges::upper_bound(holes, row, {}, &Hole::first);
+  return behind != holes.begin() && row < std::prev(behind)->first + std::prev(behind)->missing;
+}
+
+/// The rows that are known on either side of a hole, so many on each at most, in order.
+std::vector<Eigen::Index> rows_beside(const std::vector<Hole>& holes, const Hole& hole,
+                                      Eigen::Index rows) {
+  std::vector<Eigen::Index> beside;
+  for (int found = 0, k = 1; found < kSideRows && hole.first >= k; ++k) {
+    if (is_missing(holes, hole.first - k)) continue;
+    beside.insert(beside.begin(), hole.first - k);
+    ++found;
+  }
+  Eigen::Index row = hole.first + hole.missing;
+  for (int found = 0; found < kSideRows && row < rows; ++row) {
+    if (is_missing(holes, row)) continue;
+    beside.push_back(row);
+    ++found;
+  }
+  return beside;
+}
+
+/// At a row, by the polynomial through all of those rows.
+double through_rows(const Eigen::Ref<const Eigen::VectorXd>& command,
+                    const std::vector<Eigen::Index>& rows, Eigen::Index at) {
+  double value = 0.0;
+  for (const Eigen::Index row : rows) {
+    double weight = 1.0;
+    for (const Eigen::Index other : rows) {
+      if (other != row) {
+        weight *= static_cast<double>(at - other) / static_cast<double>(row - other);
+      }
+    }
+    value += weight * command[row];
+  }
+  return value;
+}
+
+/// What a command bends by between those rows, half of the times less: an edge among them counts
+/// for nothing.
+double usual_bend(const Eigen::Ref<const Eigen::VectorXd>& command,
+                  const std::vector<Eigen::Index>& rows) {
+  std::vector<double> bends;
+  for (std::size_t k = 2; k < rows.size(); ++k) {
+    const auto slope = [&](std::size_t at) {
+      return (command[rows[at]] - command[rows[at - 1]]) /
+             static_cast<double>(rows[at] - rows[at - 1]);
+    };
+    bends.push_back(2.0 * std::abs(slope(k) - slope(k - 1)) /
+                    static_cast<double>(rows[k] - rows[k - 2]));
+  }
+  if (bends.empty()) return 0.0;
+  const auto middle = bends.begin() + static_cast<std::ptrdiff_t>((bends.size() - 1) / 2);
+  std::ranges::nth_element(bends, middle);
+  return *middle;
 }
 
 /// Offsets that are free from a segment's row on, behind those of the segments before.
@@ -129,6 +191,7 @@ void draw_commands(const std::vector<Hole>& holes, Segment& segment) {
   for (std::size_t i = 0; i < holes.size(); ++i) {
     const auto [first, missing] = holes[i];
     const Eigen::Index before = first - 1, after = first + missing;
+    const std::vector<Eigen::Index> beside = rows_beside(holes, holes[i], segment.controls.rows());
     // Beyond the hole beside, where that begins at once.
     const bool is_alone_before = i == 0 || holes[i - 1].first + holes[i - 1].missing < before;
     const bool is_alone_after = i + 1 == holes.size() || after + 1 < holes[i + 1].first;
@@ -150,7 +213,14 @@ void draw_commands(const std::vector<Hole>& holes, Segment& segment) {
         ends.away_after = static_cast<double>(far_after - after);
         ends.slope_after = (command[far_after] - command[after]) / ends.away_after;
       }
-      for (int k = 1; k <= missing; ++k) command[before + k] = drawn(ends, k / ends.apart);
+      const double slight = kSlight * usual_bend(command, beside) * ends.apart * ends.apart;
+      for (int k = 1; k <= missing; ++k) {
+        const double share = k / ends.apart, near = cubic(ends, share);
+        const double far = through_rows(command, beside, before + k);
+        command[before + k] = std::abs(far - near) <= slight ? far
+                              : is_smooth(ends)              ? near
+                                                             : monotone(ends, share);
+      }
     }
   }
 }

@@ -48,8 +48,9 @@ struct Hole {
   int missing;
 };
 
-/// Lets the commands of missing rows follow the cubic through two rows on either side where they
-/// are smooth, and a monotone one [Fri84] beside edges. To hold them would delay them, which a fit
+/// Lets the commands of missing rows follow the polynomial through four rows on either side where
+/// the cubic through two differs slightly from it, else that cubic where they are smooth, and a
+/// monotone one [Fri84] beside edges. To hold them would delay them, which a fit
 /// takes for friction.
 /// @param holes  in order, with rows before and behind each
 void draw_commands(const std::vector<Hole>& holes, Segment& segment);

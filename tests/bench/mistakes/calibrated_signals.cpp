@@ -20,8 +20,9 @@ using random_rigs::RandomRig;
 constexpr double kBeside = 0.1;  // of a fault, where it is told [s]
 constexpr double kMoved = 1.0;   // deviations of the clean estimates that a fault may move them by
 
-/// Bounds of intervals beside those of the clean recording, or, where rows are absent, beside those
-/// of the same rows with their command but without readings.
+/// Bounds of intervals beside those of the clean recording, without readings that a fault takes
+/// away; where rows are absent, beside those of the same rows with their command but without
+/// readings.
 constexpr double kWider = 1.5;
 constexpr double kWiderWithoutRows = 1.2;
 
@@ -116,8 +117,10 @@ class Bench {
       if (fault.size_kind == SizeKind::kCounts && !(quantum > 0.0)) continue;  // nothing to slip by
       estimator::Recording recording = rig.recording;
       fault.apply(recording.segments.front(), row, quantum);
-      judge(name, groups, fault, segment, segment.time(row), quantum, clean,
-            calibrated(rig, recording));
+      estimator::Recording emptied = rig.recording;
+      if (fault.empty) fault.empty(emptied.segments.front());
+      judge(name, groups, fault, segment, segment.time(row), quantum,
+            fault.empty ? calibrated(rig, emptied) : clean, calibrated(rig, recording));
     }
     for (const int percent : {1, 5}) {
       const SignalFault fault{.name = std::to_string(percent) + " % of rows", .kinds = {}};

@@ -75,10 +75,19 @@ std::vector<SignalFault> make_all() {
                  }});
   all.push_back({.name = "clipped angle",
                  .kinds = {"clipped", "clipped-angle"},
-                 .apply = [](Segment& segment, Eigen::Index, double) {
-                   auto column = segment.angles.col(segment.angles.cols() - 1);
-                   column = column.cwiseMin(kClipped * column.maxCoeff());
-                 }});
+                 .apply =
+                     [](Segment& segment, Eigen::Index, double) {
+                       auto column = segment.angles.col(segment.angles.cols() - 1);
+                       column = column.cwiseMin(kClipped * column.maxCoeff());
+                     },
+                 .empty =
+                     [](Segment& segment) {
+                       auto column = segment.angles.col(segment.angles.cols() - 1);
+                       const double level = kClipped * column.maxCoeff();
+                       for (double& reading : column) {
+                         if (reading > level) reading = std::numeric_limits<double>::quiet_NaN();
+                       }
+                     }});
   all.push_back({.name = "dead channel",
                  .kinds = {"dead-channel"},
                  .apply = [](Segment& segment, Eigen::Index, double) {

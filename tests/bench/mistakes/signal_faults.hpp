@@ -19,6 +19,9 @@ struct SignalFault {
   double size = 0.0;  ///< [counts] or [s]
   /// @param row  at which it happens, where it does at one
   std::function<void(estimator::Segment&, Eigen::Index row, double quantum)> apply = {};
+  /// Marks as missing what its readings no longer tell, as the best of all treatments would; none:
+  /// nothing is lost.
+  std::function<void(estimator::Segment&)> empty = {};
 
   /// In what findings state it in [rad or m, s]; lost time in whole rows.
   double size_in(const estimator::Segment& segment, double quantum) const;

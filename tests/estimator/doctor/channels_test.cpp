@@ -6,6 +6,7 @@
 
 #include "tests/estimator/doctor/made_up_motion.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {
 
@@ -63,13 +64,19 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
         test_support::as_read(swing.angles(1000.0, 3000, 1), 0.0, kCount, 1);
     const double limit = 0.6 * whole.maxCoeff();
     Eigen::VectorXd clipped = whole.cwiseMin(limit) * side;
+    const Eigen::Index lowest = std::min_element(whole.begin(), whole.end()) - whole.begin();
+    clipped[lowest] = limit * side;  // on its own, it is at the end of the range as well
     const SignalExamination found =
         estimator::examine_signals(rig_, {two_joints(clipped, motion(2))});
     const std::vector<Finding> clips = of_kind(found, "clipped");
     ASSERT_EQ(clips.size(), 1U) << side;
     EXPECT_EQ(clips[0].channel, "1");
     EXPECT_NEAR(clips[0].size, side * limit, 1e-9);
-    EXPECT_EQ(static_cast<long>(found.held.size()), (whole.array() >= limit).count());
+    EXPECT_EQ(std::ranges::count_if(found.held,
+                                    [&](const estimator::HeldReading& held) {
+                                      return std::abs(clipped[held.row] - side * limit) < 1e-9;
+                                    }),
+              (whole.array() >= limit).count() + 1);
     // Each plateau is marked, and what lies between two is not.
     double marked = 0.0;
     for (const estimator::TimeStretch& each : clips[0].stretches) marked += each.to - each.from;
@@ -78,6 +85,129 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
     EXPECT_EQ(clips[0].from, clips[0].stretches.front().from);
     EXPECT_EQ(clips[0].to, clips[0].stretches.back().to);
   }
+}
+
+/// A sine of 1 Hz and 0.5 rad that is read no further than 0.3 rad on one side, from a moment on at
+/// which it is there, or until one.
+Eigen::VectorXd clipped_at_end(double rate, double side, bool at_beginning, double noise) {
+  const auto rows = static_cast<Eigen::Index>(2.2 * rate);
+  Eigen::VectorXd angles(rows);
+  for (Eigen::Index k = 0; k < rows; ++k) {
+    const double time = static_cast<double>(k) / rate;
+    angles[k] = 0.5 * std::sin(2.0 * M_PI * (time - 0.01));  // is beyond from 2.112 s on
+  }
+  Eigen::VectorXd read = side * test_support::as_read(angles, noise, kCount, 5).cwiseMin(0.3);
+  if (at_beginning) read.reverseInPlace();
+  return read;
+}
+
+// A plateau with which a recording ends or begins has one side only: the motion there would have
+// gone on.
+TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
+  for (const bool at_beginning : {true, false}) {
+    for (const double side : {1.0, -1.0}) {
+      for (const auto& [rate, noise] : {std::pair(1000.0, 0.0), {1000.0, 2e-3}, {100.0, 0.0}}) {
+        SCOPED_TRACE(testing::Message() << at_beginning << side << rate << noise);
+        const Eigen::VectorXd read = clipped_at_end(rate, side, at_beginning, noise);
+        const auto rows = static_cast<Eigen::Index>(0.6 * rate);
+        const Eigen::VectorXd part = at_beginning ? read.head(rows) : read.tail(rows);
+        const SignalExamination found =
+            estimator::examine_signals(rig_, {two_joints(part, motion(2).head(rows))});
+        ASSERT_EQ(of_kind(found, "clipped").size(), 1U);
+        EXPECT_GT(static_cast<double>(found.held.size()), 0.07 * rate);
+        EXPECT_LT(static_cast<double>(found.held.size()), 0.1 * rate);
+      }
+    }
+  }
+}
+
+// A joint that dry friction brings to rest, and one that is let go, stay where the motion's vertex
+// is, and one that has come to its stop is held by it.
+TEST_F(Channels, AreNotClippedWhereAJointRests) {
+  for (const bool at_beginning : {true, false}) {
+    for (const double side : {1.0, -1.0}) {
+      for (const auto& [rate, noise] : {std::pair(1000.0, 0.0), {1000.0, 2e-3}, {100.0, 0.0}}) {
+        SCOPED_TRACE(testing::Message() << at_beginning << side << rate << noise);
+        const auto rows = static_cast<Eigen::Index>(rate);
+        Eigen::VectorXd angles(rows);
+        for (Eigen::Index k = 0; k < rows; ++k) {
+          const double left = std::max(0.0, 0.5 - static_cast<double>(k) / rate);
+          angles[k] = -5.0 * left * left;
+        }
+        Eigen::VectorXd read = side * test_support::as_read(angles, 0.0, kCount, 5);
+        if (at_beginning) read.reverseInPlace();
+        EXPECT_TRUE(
+            of_kind(estimator::examine_signals(rig_, {two_joints(read, motion(2).head(rows))}),
+                    "clipped")
+                .empty());
+      }
+    }
+  }
+  Mechanism stopped = rig_;
+  stopped.hinges[0].stops_upper = true;
+  const Eigen::VectorXd read = clipped_at_end(1000.0, 1.0, false, 0.0).tail(600);
+  EXPECT_TRUE(of_kind(estimator::examine_signals(stopped, {two_joints(read, motion(2).head(600))}),
+                      "clipped")
+                  .empty());
+}
+
+/// A lone pendulum whose encoder reads one angle for a second.
+Recording one_angle(double angle, double command) {
+  estimator::Segment segment =
+      test_support::segment_of(Eigen::VectorXd::Constant(1000, angle), 1e3);
+  segment.controls.setConstant(1000, 1, command);
+  return {"run", {segment}};
+}
+
+/// @param friction  of the hinge, in that which gravity pulls with where it is level
+Mechanism lone_pendulum(double friction, bool is_free) {
+  Mechanism pendulum = estimator::make_pendulum({.motorised = true});
+  estimator::Parameter& coulomb =
+      pendulum.hinge_parameter(0, estimator::HingeQuantity::kCoulombTorque);
+  coulomb.value = friction * 0.428 * 0.092 * 9.82;
+  coulomb.free = is_free;
+  return pendulum;
+}
+
+// Gravity moves a pendulum that does not hang, on either side, unless friction or a command holds
+// it: ten times the friction that is to be estimated. It may rest where it hangs or stands.
+TEST_F(Channels, AreDeadWhereAJointCannotRest) {
+  const auto is_told = [](const Mechanism& rig, double angle, double command = 0.0) {
+    const SignalExamination found = estimator::examine_signals(rig, {one_angle(angle, command)});
+    const std::vector<Finding> dead = of_kind(found, "dead-channel");
+    if (dead.empty()) return false;
+    EXPECT_EQ(dead[0].severity, Severity::kFault);
+    EXPECT_NE(dead[0].what.find("cannot rest at"), std::string::npos) << dead[0].what;
+    return true;
+  };
+  for (const double side : {1.0, -1.0}) {
+    SCOPED_TRACE(side);
+    EXPECT_TRUE(is_told(lone_pendulum(0.01, true), side * 0.8));
+    EXPECT_FALSE(is_told(lone_pendulum(0.07, true), side * 0.8));  // sin 0.7 is 0.64
+    EXPECT_TRUE(is_told(lone_pendulum(0.07, false), side * 0.8));
+    EXPECT_FALSE(is_told(lone_pendulum(0.7, false), side * 0.8));
+    EXPECT_FALSE(is_told(lone_pendulum(0.0, true), side * 0.8));  // nothing is known of it
+    EXPECT_TRUE(is_told(lone_pendulum(0.0, false), side * 0.8));
+    EXPECT_FALSE(is_told(lone_pendulum(0.0, false), side * 0.09));
+    EXPECT_FALSE(is_told(lone_pendulum(0.01, true), side * (M_PI - 0.09)));
+    Mechanism rig = lone_pendulum(0.01, true);
+    estimator::Parameter& gain = rig.hinge_parameter(0, estimator::HingeQuantity::kMotorGain);
+    gain.value = 1.0;
+    const double torque = side * std::sin(0.8) * 0.428 * 0.092 * 9.82;
+    EXPECT_FALSE(is_told(rig, side * 0.8, torque));
+    EXPECT_TRUE(is_told(rig, side * 0.8, -torque));
+    gain.free = true;
+    EXPECT_FALSE(is_told(rig, side * 0.8, -torque));
+    gain.free = false;
+    rig.hinges[0].stops_upper = rig.hinges[0].stops_lower = true;
+    rig.hinge_parameter(0, estimator::HingeQuantity::kStopUpper).value = 0.85;
+    rig.hinge_parameter(0, estimator::HingeQuantity::kStopLower).value = -0.85;
+    EXPECT_FALSE(is_told(rig, side * 0.8));
+    EXPECT_TRUE(is_told(rig, side * 0.6));
+  }
+  Mechanism sprung = lone_pendulum(0.01, true);
+  sprung.hinge_parameter(0, estimator::HingeQuantity::kStiffness).free = true;
+  EXPECT_FALSE(is_told(sprung, 0.8));
 }
 
 TEST_F(Channels, AreDeadWhereOthersMove) {

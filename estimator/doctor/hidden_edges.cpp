@@ -1,0 +1,146 @@
+#include "estimator/doctor/hidden_edges.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "estimator/calibrate/number_text.hpp"
+#include "estimator/doctor/modelled_ends.hpp"
+#include "estimator/signal/holes.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kOffGrid = 0.1;    // of a period, by which segments may miss each other's grid
+constexpr Eigen::Index kLevel = 4;  // rows with one command, at the least, on either side
+
+/// Rows that are missing ahead of a segment that goes on on the grid of the one before; 0: none, or
+/// so many that the motion does not tell what it did.
+int rows_missing(const Segment& before, const Segment& after) {
+  if (!before.times.empty() || !after.times.empty() || before.period != after.period) return 0;
+  const double duration = after.start - before.start - before.duration();
+  const double periods = duration / before.period;
+  if (!(duration <= kHoleMax) || std::abs(periods - std::round(periods)) > kOffGrid) return 0;
+  return static_cast<int>(std::round(periods)) - 1;
+}
+
+/// Whether the commands are held on both sides, and differ.
+bool is_edge_between(const Segment& before, const Segment& after) {
+  const Eigen::Index rows = before.controls.rows();
+  if (before.controls.cols() == 0 || rows < kLevel || after.controls.rows() < kLevel) return false;
+  const Eigen::RowVectorXd level = before.controls.row(rows - 1), next = after.controls.row(0);
+  const auto is_held = [](const auto& some, const Eigen::RowVectorXd& at) {
+    return (some.rowwise() - at).isZero(0.0);
+  };
+  return level != next && is_held(before.controls.bottomRows(kLevel), level) &&
+         is_held(after.controls.topRows(kLevel), next);
+}
+
+/// What rates differ by, squared and in deviations of a reading, from those that accelerations make
+/// of them over so many intervals: those before for some, those behind for the others, both going
+/// on as they do at the ends.
+double misfit(const CutEnds& ends, int intervals, int held, const Eigen::VectorXd& noise) {
+  double sum = 0.0;
+  const double other = intervals - held;
+  for (std::size_t i = 0; i < ends.before.size(); ++i) {
+    const ModelledEnd &a = ends.before[i], &b = ends.after[i];
+    const double gained =
+        held * (a.bend + 0.5 * a.jerk * held) + other * (b.bend - 0.5 * b.jerk * other);
+    sum += std::pow((b.rate - a.rate - gained) / noise[static_cast<Eigen::Index>(i)], 2);
+  }
+  return sum;
+}
+
+/// Rows with the level before that explain the rates best, and second best.
+HiddenEdge edge_of(const CutEnds& ends, int rows, const Eigen::VectorXd& noise) {
+  HiddenEdge edge{.recording = 0, .segment = 0, .rows = rows, .held = 0, .next = 0, .doubt = 0.0};
+  double best = std::numeric_limits<double>::infinity(), second = best;
+  for (int held = 0; held <= rows; ++held) {
+    // The last row before is known to have that level.
+    const double left = misfit(ends, rows + 1, held + 1, noise);
+    if (left < best) {
+      second = std::exchange(best, left);
+      edge.next = std::exchange(edge.held, held);
+    } else if (left < second) {
+      second = left;
+      edge.next = held;
+    }
+  }
+  edge.doubt = second > 0.0 ? best / second : 1.0;
+  return edge;
+}
+
+}  // namespace
+
+std::vector<HiddenEdge> find_hidden_edges(const Calibration& calibration,
+                                          const std::vector<Recording>& recordings) {
+  std::vector<HiddenEdge> edges;
+  for (int r = 0; r < std::ssize(recordings); ++r) {
+    const Recording& recording = recordings[static_cast<std::size_t>(r)];
+    for (int s = 1; s < std::ssize(recording.segments); ++s) {
+      const Segment& before = recording.segments[static_cast<std::size_t>(s) - 1];
+      const Segment& after = recording.segments[static_cast<std::size_t>(s)];
+      const int rows = rows_missing(before, after);
+      if (rows < 1 || rows > before.sample_count() || !is_edge_between(before, after)) continue;
+      const std::optional<CutEnds> ends = ends_at_cut(calibration, recording, s, EndCurve::kCubic);
+      if (!ends) continue;
+      HiddenEdge edge = edge_of(*ends, rows, calibration.angle_noise);
+      edge.recording = r;
+      edge.segment = s;
+      edges.push_back(edge);
+    }
+  }
+  return edges;
+}
+
+std::vector<Recording> with_hidden_edges(std::vector<Recording> recordings,
+                                         const std::vector<HiddenEdge>& edges) {
+  std::vector<HiddenEdge> from_behind = edges;
+  std::ranges::sort(from_behind, std::greater<>(), &HiddenEdge::segment);
+  for (const HiddenEdge& each : from_behind) {
+    std::vector<Segment>& segments = recordings[static_cast<std::size_t>(each.recording)].segments;
+    const auto at = segments.begin() + each.segment;
+    const Eigen::Index first = (at - 1)->controls.rows();
+    const Eigen::RowVectorXd level = (at - 1)->controls.row(first - 1), next = at->controls.row(0);
+    *(at - 1) = joined({&*(at - 1), 2}, {0, each.rows});
+    for (int k = 0; k < each.rows; ++k) {
+      (at - 1)->controls.row(first + k) = k < each.held ? level : next;
+    }
+    segments.erase(at);
+  }
+  return recordings;
+}
+
+std::vector<Finding> hidden_edge_findings(const std::vector<Recording>& recordings,
+                                          const std::vector<HiddenEdge>& edges) {
+  std::vector<Finding> findings;
+  for (int r = 0; r < std::ssize(recordings); ++r) {
+    const Recording& recording = recordings[static_cast<std::size_t>(r)];
+    Finding finding{
+        .kind = "hidden-edge", .severity = Severity::kNote, .recording = recording.name};
+    int count = 0;
+    for (const HiddenEdge& edge : edges) {
+      if (edge.recording != r) continue;
+      ++count;
+      const Segment& after = recording.segments[static_cast<std::size_t>(edge.segment)];
+      add_stretch({after.start - (edge.rows + 1) * after.period, after.start}, finding.stretches);
+    }
+    if (count == 0) continue;
+    finding.from = finding.stretches.front().from;
+    finding.to = finding.stretches.back().to;
+    finding.what = "the command jumps within missing rows, " + std::to_string(count) +
+                   (count == 1 ? " time, at " : " times, the first at ") +
+                   number_text(finding.from, 6) + " s";
+    finding.advice = "log commands without gaps";
+    finding.treatment =
+        "the motion on either side tells at which row; the recording is joined there again";
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace estimator

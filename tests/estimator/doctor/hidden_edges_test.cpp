@@ -1,0 +1,144 @@
+#include "estimator/doctor/hidden_edges.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "estimator/doctor/examined_calibration.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::ExaminedCalibration;
+using estimator::Finding;
+using estimator::Mechanism;
+using estimator::Recording;
+using estimator::Segment;
+using test_support::ReferenceFuruta;
+
+constexpr double kHiddenPeriod = 4e-3;  // [s]
+
+ReferenceFuruta pulsed_rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.K = 0.07;
+  return rig;
+}
+
+Mechanism pulsed_description() {
+  Mechanism mechanism = test_support::mechanism_of(pulsed_rig());
+  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, 1.3);
+  return mechanism;
+}
+
+/// Pulses of 0.4 s of either sign and with rests between them, with edges at multiples of a hundred
+/// rows.
+Eigen::VectorXd pulses() {
+  constexpr double kLevels[] = {0.0, 2.0, -2.0, 0.0, -1.0, 1.0, 2.0, -1.0};
+  Eigen::VectorXd u(1200);
+  for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = kLevels[(k / 100) % 8];
+  return u;
+}
+
+Recording pulsed() {
+  return test_support::record(pulsed_rig(), {0.2, 0.5, 0.0, 0.0}, pulses(), kHiddenPeriod, 5e-4, 5);
+}
+
+/// Without rows [first, first + rows).
+Recording split(const Recording& whole, const std::vector<std::pair<int, int>>& holes) {
+  Recording recording{whole.name, {}};
+  int from = 0;
+  for (const auto& [first, rows] : holes) {
+    recording.segments.push_back(estimator::rows_of(whole.segments[0], from, first - from));
+    from = first + rows;
+  }
+  const int all = whole.segments[0].sample_count();
+  recording.segments.push_back(estimator::rows_of(whole.segments[0], from, all - from));
+  return recording;
+}
+
+ExaminedCalibration calibrated(const Recording& recording) {
+  return estimator::calibrate_examined(pulsed_description(), {recording}, {});
+}
+
+// Rising and falling edges at the first of the missing rows, behind the last, and between: the
+// recording is joined with the commands that acted, and intervals are as wide as those of the same
+// rows with their commands but without readings. Nothing else moves in time.
+TEST(HiddenEdges, AreFoundByTheMotion) {
+  const Recording whole = pulsed();
+  const std::vector<std::pair<int, int>> holes = {{100, 1}, {299, 1}, {398, 3}, {600, 2}};
+  const ExaminedCalibration found = calibrated(split(whole, holes));
+  ASSERT_EQ(found.input.recordings[0].segments.size(), 1U);
+  const Segment& joined = found.input.recordings[0].segments[0];
+  EXPECT_EQ(joined.controls.rows(), whole.segments[0].controls.rows());
+  Recording emptied = whole;
+  for (const auto& [first, rows] : holes) {
+    EXPECT_EQ(joined.controls.middleRows(first, rows),
+              whole.segments[0].controls.middleRows(first, rows))
+        << first;
+    EXPECT_TRUE(joined.angles.middleRows(first, rows).array().isNaN().all()) << first;
+    emptied.segments[0]
+        .angles.middleRows(first, rows)
+        .setConstant(std::numeric_limits<double>::quiet_NaN());
+  }
+  const ExaminedCalibration known = calibrated(emptied);
+  ASSERT_EQ(found.calibration.parameters.size(), known.calibration.parameters.size());
+  for (std::size_t i = 0; i < known.calibration.parameters.size(); ++i) {
+    EXPECT_NEAR(found.calibration.parameters[i].standard_deviation,
+                known.calibration.parameters[i].standard_deviation,
+                0.05 * known.calibration.parameters[i].standard_deviation)
+        << known.calibration.parameters[i].name;
+  }
+  const auto note = std::ranges::find(found.calibration.findings, "hidden-edge", &Finding::kind);
+  ASSERT_NE(note, found.calibration.findings.end());
+  EXPECT_NE(note->what.find("4 times"), std::string::npos) << note->what;
+  EXPECT_EQ(note->severity, estimator::Severity::kNote);
+  EXPECT_NEAR(note->from, 99 * kHiddenPeriod, 1e-9);
+}
+
+// What else splits a recording stays as it is: a command that is not held on both sides, or is the
+// same there, rows off the grid, and more time than a motion is followed over.
+TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
+  const Recording parted = split(pulsed(), {{100, 1}});
+  const ExaminedCalibration fitted =
+      estimator::calibrate_examined(pulsed_description(), {parted}, {.repair = false});
+  const auto count = [&](const Recording& recording) {
+    return estimator::find_hidden_edges(fitted.calibration, {recording}).size();
+  };
+  ASSERT_EQ(count(parted), 1U);
+  for (const std::size_t side : {0U, 1U}) {
+    Recording bent = parted;
+    const Eigen::Index rows = bent.segments[side].controls.rows();
+    bent.segments[side].controls(side == 0 ? rows - 3 : 2, 0) += 0.1;
+    EXPECT_EQ(count(bent), 0U) << side;
+  }
+  Recording level = parted;
+  level.segments[1].controls.topRows(50).setZero();
+  EXPECT_EQ(count(level), 0U);
+  for (const double late : {0.5, 60.0}) {
+    Recording off = parted;
+    off.segments[0].start -= late * kHiddenPeriod;
+    EXPECT_EQ(count(off), 0U) << late;
+  }
+}
+
+// What the motion says is beyond doubt here, also of several rows, and the second best is beside
+// it.
+TEST(HiddenEdges, AreBeyondDoubt) {
+  for (const int held : {0, 1, 2, 3}) {
+    const Recording parted = split(pulsed(), {{300 - held, 3}});
+    const ExaminedCalibration fitted =
+        estimator::calibrate_examined(pulsed_description(), {parted}, {.repair = false});
+    const auto edges = estimator::find_hidden_edges(fitted.calibration, {parted});
+    ASSERT_EQ(edges.size(), 1U);
+    EXPECT_EQ(edges[0].held, held);
+    EXPECT_EQ(std::abs(edges[0].next - held), 1);
+    EXPECT_LT(edges[0].doubt, 0.1) << held;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,106 @@
+#include "estimator/doctor/lost_time_scores.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/shooting_input.hpp"
+#include "estimator/doctor/slip_trial.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::LostTimeScore;
+using estimator::Mechanism;
+using estimator::Recording;
+using estimator::ShootingFit;
+
+using test_support::ReferenceFuruta;
+
+constexpr int kLossRow = 700;
+constexpr double kScorePeriod = 4e-3;  // [s]
+
+ReferenceFuruta scored_rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.K = 0.07;
+  return rig;
+}
+
+Mechanism scored_description() {
+  Mechanism mechanism = test_support::mechanism_of(scored_rig());
+  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, 1.05);
+  return mechanism;
+}
+
+/// Driven by two sines, without `lost` rows from `row` on; less than none: that many come twice.
+Recording with_rows_lost(int lost, int row = kLossRow) {
+  Eigen::VectorXd u(1500);
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
+    const double t = kScorePeriod * static_cast<double>(k);
+    u[k] = 1.5 * (std::sin(3.0 * t) + std::sin(11.3 * t + 1.0));
+  }
+  Recording recording =
+      test_support::record(scored_rig(), {0.2, 0.5, 0.0, 0.0}, u, kScorePeriod, 1e-4, 5);
+  estimator::Segment& segment = recording.segments[0];
+  const int rows = segment.sample_count() - std::abs(lost);
+  for (Eigen::MatrixXd* const of : {&segment.angles, &segment.controls}) {
+    const Eigen::MatrixXd all = *of;
+    of->resize(rows, all.cols());
+    for (int k = 0; k < rows; ++k) of->row(k) = all.row(k < row ? k : k + lost);
+  }
+  return recording;
+}
+
+std::optional<LostTimeScore> scored(const Recording& recording) {
+  const Mechanism mechanism = scored_description();
+  ShootingFit fit(estimator::prepare_shooting(mechanism, {recording}, {}), {}, {});
+  fit.estimate_jointly(mechanism);
+  const estimator::ShootingInput& input = fit.input();
+  return estimator::likeliest_lost_time(fit.joint(), input.segments, input.grid);
+}
+
+// One row of 4 ms, and three, at a node of the fit and between two: told at the row. Rows that come
+// twice are no lost time there, and where nothing is lost nothing is.
+TEST(LostTimeScores, TellWhereTimeIsLost) {
+  constexpr double kSure = 30.0;
+  const std::optional<LostTimeScore> whole = scored(with_rows_lost(0));
+  EXPECT_TRUE(!whole || whole->gain < kSure);
+  for (const int row : {700, 721}) {
+    for (const int rows : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << row << " " << rows);
+      const std::optional<LostTimeScore> lost = scored(with_rows_lost(rows, row));
+      ASSERT_TRUE(lost);
+      EXPECT_NEAR(lost->row, row, 1);
+      EXPECT_NEAR(lost->rows, rows, 0.3 * rows);
+      EXPECT_GT(lost->gain, kSure);
+      const std::optional<LostTimeScore> twice = scored(with_rows_lost(-rows, row));
+      EXPECT_TRUE(!twice || std::abs(twice->row - row) > 1);
+    }
+  }
+}
+
+// A cut for lost time is tried where that explains most, and where the likeliest slip is; nowhere
+// in a recording without either.
+TEST(LostTimeScores, NameThePlacesOfCuts) {
+  const auto suspected = [](const Recording& recording) {
+    return estimator::suspect_jump(scored_description(), {recording}, {}, {});
+  };
+  const estimator::SuspectedJump none = suspected(with_rows_lost(0));
+  EXPECT_TRUE(none.losses.empty());
+  EXPECT_FALSE(none.slip.needs_repair());
+  const estimator::SuspectedJump lost = suspected(with_rows_lost(1));
+  ASSERT_FALSE(lost.losses.empty());
+  EXPECT_NEAR(lost.losses[0].row, kLossRow, 1);
+  for (const double size : {5e-4, -5e-4}) {
+    Recording slipped = with_rows_lost(0);
+    slipped.segments[0].angles.col(1).tail(1501 - kLossRow).array() += size;
+    const estimator::SuspectedJump slip = suspected(slipped);
+    ASSERT_EQ(slip.slip.freed.size(), 1U) << size;
+    EXPECT_EQ(slip.losses.back().row, slip.slip.freed[0].row) << size;
+  }
+}
+
+}  // namespace
