@@ -8,6 +8,7 @@
 #include <span>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
@@ -113,7 +114,7 @@ bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
 
 /// Whether the description knows what pulls at a joint and what friction it has, to an order.
 bool is_known(const Mechanism& mechanism, int joint, double friction) {
-  if (has_smooth_friction(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
+  if (has_steep_law(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
   return friction > 0.0 || !any_varies(mechanism, joint, kDryFriction);
 }
 
