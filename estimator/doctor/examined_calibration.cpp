@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <optional>
 
 #include "estimator/calibrate/preparation.hpp"
 #include "estimator/calibrate/verdict.hpp"
@@ -12,9 +11,9 @@
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/hidden_edges.hpp"
+#include "estimator/doctor/jump_sides.hpp"
 #include "estimator/doctor/lost_rows.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
-#include "estimator/doctor/misfit_trials.hpp"
 #include "estimator/doctor/slip_trial.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/ties.hpp"
@@ -30,9 +29,6 @@ constexpr std::size_t kOtherRows = 3;
 
 /// Residuals in those of noise, up to which a jump may be what hides in them.
 constexpr double kHiddenMost = 30.0;
-
-/// Residuals in those of noise that a model which holds may leave of short pieces.
-constexpr double kPiecesMost = 3.0;
 
 void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
   findings.insert(findings.end(), more.begin(), more.end());
@@ -105,27 +101,11 @@ struct Trial {
   Calibration calibration;
 };
 
-/// Whether short pieces of what was repaired are explained, as they must be where the whole is.
-bool may_hold(const ExaminedInput& repaired, const CalibrationMonitor& monitor) {
-  const Mechanism& mechanism = repaired.mechanism;
-  const Eigen::VectorXd noise = reading_noise(mechanism, repaired.recordings);
-  const PieceFit fit(mechanism, take_excerpts(mechanism, repaired.recordings, kMisfitBudget), noise,
-                     monitor, kPiecesMost * kPiecesMost);
-  if (!std::isfinite(fit.cost())) return false;
-  for (int sensor = 0; sensor < noise.size(); ++sensor) {
-    if (!(fit.rmse(sensor) <= kPiecesMost * noise[sensor])) return false;
-  }
-  return true;
-}
-
-/// None where nothing is to be hoped for of the repair.
-std::optional<Trial> trial_of(const SignalExamination& repair, const CalibrationOptions& options,
-                              const CalibrationMonitor& monitor,
-                              const ExaminedCalibration& without) {
+Trial trial_of(const SignalExamination& repair, const CalibrationOptions& options,
+               const CalibrationMonitor& monitor, const ExaminedCalibration& without) {
   Trial trial{without.input, {}};
   take_values(without.calibration.mechanism, trial.input.mechanism);
   apply(repair, trial.input);
-  if (!may_hold(trial.input, monitor)) return std::nullopt;
   trial.calibration = calibrate(trial.input.mechanism, trial.input.recordings, options, monitor);
   return trial;
 }
@@ -171,26 +151,24 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   if (is_beyond_jump(out.calibration)) return;
   Mechanism estimate = out.input.mechanism;
   take_values(out.calibration.mechanism, estimate);
+  if (!may_be_one_jump(estimate, out.input.recordings, monitor)) return;
   const SuspectedJump jump = suspect_jump(estimate, out.input.recordings, options, monitor);
   if (jump.slip.needs_repair()) {
-    std::optional<Trial> slipped = trial_of(jump.slip, options, monitor, out);
+    Trial slipped = trial_of(jump.slip, options, monitor, out);
     if (is_stopped(monitor)) return;
-    if (slipped && is_slip_confirmed(out.calibration, slipped->calibration,
-                                     slipped->input.mechanism.parameters.back().name)) {
-      keep(std::move(*slipped), out);
+    if (is_slip_confirmed(out.calibration, slipped.calibration,
+                          slipped.input.mechanism.parameters.back().name)) {
+      keep(std::move(slipped), out);
       return;
     }
   }
   for (const Cut& loss : jump.losses) {
     SignalExamination cut;
     cut.cuts = {loss};
-    std::optional<Trial> parted = trial_of(cut, options, monitor, out);
+    Trial parted = trial_of(cut, options, monitor, out);
     if (is_stopped(monitor)) return;
-    if (!parted || parted->calibration.verdict.kind != VerdictKind::kHolds ||
-        !tell_cut(loss, *parted)) {
-      continue;
-    }
-    keep(std::move(*parted), out);
+    if (parted.calibration.verdict.kind != VerdictKind::kHolds || !tell_cut(loss, parted)) continue;
+    keep(std::move(parted), out);
     return;
   }
 }
