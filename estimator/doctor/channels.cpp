@@ -207,12 +207,17 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
       // What is at that end for a row or two is no better.
       const double slack =
           kRest * sensor.units().scale + kAtEnd * quanta[static_cast<std::size_t>(i)];
+      const std::vector<HeldReading> outliers = out.held;
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const auto column = recording.segments[static_cast<std::size_t>(s)].angles.col(i);
         for (int k = 0; k < column.size(); ++k) {
           if (!(std::abs(column[k] - end) <= slack)) continue;
           ++readings;
-          out.held.push_back({index, s, i, k});
+          const bool is_held = std::ranges::any_of(outliers, [&](const HeldReading& held) {
+            return held.row == k && held.sensor == i && held.segment == s &&
+                   held.recording == index;
+          });
+          if (!is_held) out.held.push_back({index, s, i, k});
         }
       }
       finding.from = finding.stretches.front().from;

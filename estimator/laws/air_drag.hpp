@@ -3,9 +3,6 @@
 #include <Eigen/Core>
 #include <cmath>
 
-#include "estimator/math/dual.hpp"
-#include "estimator/symbolic/expression.hpp"
-
 namespace estimator {
 
 /// Slower than this the drag falls with the speed and not with its square: it has no kink [m/s].

@@ -15,6 +15,7 @@
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/import/joint_fields.hpp"
+#include "service/import/rig_air_drag.hpp"
 #include "service/import/rig_chain.hpp"
 #include "service/import/rig_parameter.hpp"
 #include "service/import/rig_places.hpp"
@@ -28,7 +29,6 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::AirQuantity;
 using estimator::BodyQuantity;
 using estimator::HingeQuantity;
 using estimator::WorldQuantity;
@@ -44,8 +44,6 @@ struct ParameterField {
 constexpr ParameterField<BodyQuantity> kInertiaFields[] = {
     {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
     {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
-constexpr ParameterField<AirQuantity> kDragPointFields[] = {
-    {"x", AirQuantity::kPointX}, {"y", AirQuantity::kPointY}, {"z", AirQuantity::kPointZ}};
 constexpr ParameterField<HingeQuantity> kParentPointFields[] = {
     {"x", HingeQuantity::kPointAx}, {"y", HingeQuantity::kPointAy}, {"z", HingeQuantity::kPointAz}};
 constexpr ParameterField<HingeQuantity> kChildPointFields[] = {
@@ -331,7 +329,12 @@ class RigReader {
     const v1::Body& body = rig_.body(i);
     const proto::TextLocator place = body_place(i);
     const std::string who = "body '" + body.name() + "': ";
-    read_air_drag(i, place.at("air_drag"));
+    read_air_drag(rig_, i, place.at("air_drag"), mechanism_,
+                  [this](const Message& message, const char* field, const proto::TextLocator& where,
+                         estimator::Parameter& parameter) {
+                    read(message, field, where, parameter);
+                    remember_place(where.at(field), parameter);
+                  });
     if (body.massless()) {
       for (const char* part : {"mass", "inertia", "center_of_mass"}) {
         const auto* field = v1::Body::descriptor()->FindFieldByName(part);
@@ -358,26 +361,6 @@ class RigReader {
     for (const auto& [field, quantity] : kInertiaFields) {
       read(inertia, field, place.at("inertia"), mechanism_.parameter(i, quantity));
       remember_place(place.at("inertia").at(field), mechanism_.parameter(i, quantity));
-    }
-  }
-
-  void read_air_drag(int i, const proto::TextLocator& place) {
-    const v1::AirDrag& drag = rig_.body(i).air_drag();
-    const auto read_into = [&](const Message& message, const char* field, AirQuantity quantity,
-                               const proto::TextLocator& where) {
-      const auto index = static_cast<std::size_t>(mechanism_.index_of_air(i, quantity));
-      read(message, field, where, mechanism_.parameters[index]);
-      remember_place(where.at(field), mechanism_.parameters[index]);
-    };
-    read_into(drag, "coefficient", AirQuantity::kCoefficient, place);
-    for (const auto& [field, quantity] : kDragPointFields) {
-      read_into(drag.point(), field, quantity, place.at("point"));
-    }
-    if (drag.has_point() && !estimator::has_air_drag(mechanism_, i) &&
-        !is_tied(rig_, rig_.body(i).name() + ".c_air")) {
-      place.fail("body '" + rig_.body(i).name() +
-                 "': its drag acts at a point and is zero; write coefficient { value: ... } "
-                 "[N·s²/m²]");
     }
   }
 

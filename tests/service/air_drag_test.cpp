@@ -21,7 +21,8 @@ using test_support::refusal;
 
 // One statement a line, so that messages can be located.
 const std::string kArmsInAir = R"(name: "arms"
-body { name: "A" mass { value: 0.1 } inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 5e-4 free: true } } }
+body { name: "A" mass { value: 0.1 }
+  inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 5e-4 free: true } } }
 body {
   name: "B"
   mass { value: 0.12 }
@@ -128,7 +129,8 @@ TEST(AirDragOfRigs, IsEstimated) {
 // by the air: drag of its hinge is the same.
 TEST(AirDragOfRigs, IsNamedWhereTheDescriptionLacksIt) {
   const ArmsInAir truth{.r = 0.12};  // at the centre of mass, which the doctor tries
-  const Rig rig = parse_rig("r", with("  air_drag { " + kDrag + "point { x { value: 0.05 } } }\n", ""));
+  const std::string drag = "  air_drag { " + kDrag + "point { x { value: 0.05 } } }\n";
+  const Rig rig = parse_rig("r", with(drag, ""));
   const auto told = [&](const ArmsInAir& arms) {
     const estimator::Recording own = swing_in_air(arms, 2e-4);
     return estimator::explain_misfit(estimator::calibrate(rig.mechanism, {own}), rig.mechanism,
@@ -172,7 +174,7 @@ TEST(AirDragOfRigs, ActsWhereTheBodysFrameSaysSo) {
   std::string both = free_point;
   both.replace(both.find("  air_drag"), 10, centre);
   expect_parts(refusal([&] { (void)parse_rig("r", both); }),
-               {"r:7", "'B.air_x'", "hold the point"});
+               {"r:8", "'B.air_x'", "hold the point"});
   EXPECT_TRUE(parameter(parse_rig("r", free_point).mechanism, "B.air_x").free);
 }
 
@@ -182,9 +184,9 @@ TEST(AirDragOfRigs, IsRefusedWithPlaceCauseAndRemedy) {
     std::vector<std::string> parts;
   };
   const Bad bad[] = {
-      {with(kDrag, ""), {"r:7", "body 'B'", "is zero", "write coefficient { value: ... }"}},
-      {with("coefficient { value: 2e-3", "coefficient { value: -2e-3"), {"r:7", "-0.002"}},
-      {with("coefficient { value: 2e-3", "coefficient { value: nan"), {"r:7"}},
+      {with(kDrag, ""), {"r:8", "body 'B'", "is zero", "write coefficient { value: ... }"}},
+      {with("coefficient { value: 2e-3", "coefficient { value: -2e-3"), {"r:8", "-0.002"}},
+      {with("coefficient { value: 2e-3", "coefficient { value: nan"), {"r:8"}},
   };
   for (const Bad& each : bad) {
     const std::string message = refusal([&] { (void)parse_rig("r", each.text); });

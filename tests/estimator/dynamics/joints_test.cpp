@@ -443,6 +443,7 @@ TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
   }
   EXPECT_THROW(require_hinges(welded), std::invalid_argument);
   welded.welds.clear();
+  make_parameters(welded);
   welded.bodies[1].massless = true;
   EXPECT_THROW(require_hinges(welded), std::invalid_argument);
   welded.bodies[1].massless = false;
