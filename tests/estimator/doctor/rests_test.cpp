@@ -13,7 +13,7 @@ using estimator::Recording;
 using estimator::SignalExamination;
 
 constexpr double kPeriod = 1e-2;  // [s]
-constexpr double kQuantum = 2.0 * M_PI / 2000.0;
+constexpr double kRestQuantum = 2.0 * M_PI / 2000.0;
 
 /// A swing that stands still from `moving` rows on.
 Recording coming_to_rest(int moving, int rows) {
@@ -23,12 +23,12 @@ Recording coming_to_rest(int moving, int rows) {
   segment.controls = Eigen::MatrixXd::Zero(rows, 1);
   for (int k = 0; k < rows; ++k) {
     const double angle = std::sin(5.0 * kPeriod * std::min(k, moving));
-    segment.angles(k, 0) = kQuantum * std::round(angle / kQuantum);
+    segment.angles(k, 0) = kRestQuantum * std::round(angle / kRestQuantum);
   }
   return {"run", {segment}};
 }
 
-SignalExamination examined(const Recording& recording, double quantum = kQuantum) {
+SignalExamination examined(const Recording& recording, double quantum = kRestQuantum) {
   SignalExamination out;
   const auto sensors = estimator::sensors_of(estimator::make_pendulum({.motorised = true}));
   find_rests(sensors, {quantum}, recording, 0, out);

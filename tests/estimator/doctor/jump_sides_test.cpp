@@ -1,0 +1,67 @@
+#include "estimator/doctor/jump_sides.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/estimator/doctor/made_up_motion.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/reference_simulators.hpp"
+
+namespace {
+
+using estimator::Mechanism;
+using estimator::Recording;
+using test_support::ReferencePendulum;
+
+constexpr double kSidesPeriod = 4e-3;  // [s]
+constexpr int kSidesRows = 1000;
+constexpr double kSidesNoise = 1e-4;  // [rad]
+
+/// A swing whose encoder slips at a row by so much.
+Recording slipping(const ReferencePendulum& rig, const std::string& name, int row, double slip) {
+  Eigen::VectorXd angles = test_support::as_read(
+      test_support::simulate(rig, {1.5, 0.0}, kSidesPeriod, kSidesRows).col(0), kSidesNoise, 0.0,
+      3);
+  angles.tail(angles.size() - row).array() += slip;
+  return {name, {test_support::segment_of(angles, 1.0 / kSidesPeriod)}};
+}
+
+Mechanism described_swing(const ReferencePendulum& rig) {
+  Mechanism mechanism =
+      estimator::make_pendulum({.mass = rig.m, .distance = rig.l, .inertia_swing = rig.J});
+  mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
+  estimator::Parameter& viscous = mechanism.hinge_parameter(0, estimator::HingeQuantity::kViscous);
+  viscous.free = true;
+  viscous.value = rig.b;
+  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
+  return mechanism;
+}
+
+// One half is explained, whichever the slip lies in, and of one recording beside others.
+TEST(JumpSides, OneOfThemIsExplained) {
+  const ReferencePendulum rig{.b = 1e-3};
+  const Mechanism mechanism = described_swing(rig);
+  for (const int row : {kSidesRows / 5, 4 * kSidesRows / 5}) {
+    for (const double slip : {0.02, -0.02}) {
+      EXPECT_TRUE(estimator::may_be_one_jump(mechanism, {slipping(rig, "slips", row, slip)}, {}))
+          << row;
+      EXPECT_TRUE(estimator::may_be_one_jump(
+          mechanism, {slipping(rig, "clean", 0, 0.0), slipping(rig, "slips", row, slip)}, {}));
+    }
+  }
+}
+
+// What is wrong all along is no jump, and a jump in one recording does not explain another.
+TEST(JumpSides, NoneIsExplainedOfAnotherLaw) {
+  const ReferencePendulum rig{.b = 1e-3};
+  ReferencePendulum dry = rig;
+  dry.tau_c = dry.tau_s = 0.02;  // it still swings at the end
+  const Mechanism mechanism = described_swing(rig);
+  EXPECT_FALSE(estimator::may_be_one_jump(mechanism, {slipping(dry, "dry", 0, 0.0)}, {}));
+  EXPECT_FALSE(estimator::may_be_one_jump(
+      mechanism, {slipping(rig, "clean", 0, 0.0), slipping(dry, "dry", 0, 0.0)}, {}));
+}
+
+}  // namespace
