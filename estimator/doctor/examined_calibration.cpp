@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/verdict.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"
@@ -26,9 +25,6 @@ constexpr int kLooks = 3;
 
 /// Rows at which hidden edges are tried anew where those that the motion says do not explain it.
 constexpr std::size_t kOtherRows = 3;
-
-/// Residuals in those of noise, up to which a jump may be what hides in them.
-constexpr double kHiddenMost = 30.0;
 
 void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
   findings.insert(findings.end(), more.begin(), more.end());
@@ -134,21 +130,12 @@ bool tell_cut(const Cut& cut, Trial& trial) {
   return true;
 }
 
-/// Whether what is left of the readings is so much that one jump too small to be seen in them would
-/// not make it.
-bool is_beyond_jump(const Calibration& calibration) {
-  return std::ranges::any_of(sensor_fits(calibration), [](const SensorFit& fit) {
-    return !(fit.residual <= kHiddenMost * fit.noise);
-  });
-}
-
 /// Where the model does not hold, frees the offset of the likeliest slip, or else takes it for lost
 /// time, and keeps what the model holds with.
 void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monitor,
               ExaminedCalibration& out) {
   const VerdictKind verdict = out.calibration.verdict.kind;
   if (verdict != VerdictKind::kDoubtful && verdict != VerdictKind::kDoesNotHold) return;
-  if (is_beyond_jump(out.calibration)) return;
   Mechanism estimate = out.input.mechanism;
   take_values(out.calibration.mechanism, estimate);
   if (!may_be_one_jump(estimate, out.input.recordings, monitor)) return;

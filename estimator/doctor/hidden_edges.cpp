@@ -103,14 +103,15 @@ std::vector<Recording> with_hidden_edges(std::vector<Recording> recordings,
   std::ranges::sort(from_behind, std::greater<>(), &HiddenEdge::segment);
   for (const HiddenEdge& each : from_behind) {
     std::vector<Segment>& segments = recordings[static_cast<std::size_t>(each.recording)].segments;
-    const auto at = segments.begin() + each.segment;
-    const Eigen::Index first = (at - 1)->controls.rows();
-    const Eigen::RowVectorXd level = (at - 1)->controls.row(first - 1), next = at->controls.row(0);
-    *(at - 1) = joined({&*(at - 1), 2}, {0, each.rows});
+    const auto behind = static_cast<std::size_t>(each.segment);
+    const Eigen::RowVectorXd next = segments[behind].controls.row(0);
+    Segment& whole = segments[behind - 1];
+    const Eigen::Index first = whole.controls.rows();
+    const Eigen::RowVectorXd level = whole.controls.row(first - 1);
+    join_to_last(segments, each.segment, each.rows);
     for (int k = 0; k < each.rows; ++k) {
-      (at - 1)->controls.row(first + k) = k < each.held ? level : next;
+      whole.controls.row(first + k) = k < each.held ? level : next;
     }
-    segments.erase(at);
   }
   return recordings;
 }

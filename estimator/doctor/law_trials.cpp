@@ -105,6 +105,19 @@ std::string sure_parts(const PieceFit& fit, const std::vector<int>& freed) {
   return parts;
 }
 
+/// Frees parts of the description, and tells those that are surely there where that helps.
+/// @param finding  what is said ahead of them
+void try_parts(const MisfitCase& on, const Mechanism& richer, const std::vector<int>& freed,
+               Finding finding, std::vector<Cause>& causes) {
+  if (freed.empty()) return;
+  const PieceFit fit = hopeful_fit(on, richer, on.pieces);
+  if (!helps(on, fit)) return;
+  const std::string parts = sure_parts(fit, freed);
+  if (parts.empty()) return;
+  finding.what += parts;
+  add(causes, judged(on, fit, std::move(finding), on.pieces));
+}
+
 }  // namespace
 
 int hold_moments_at_bounds(Mechanism& mechanism) {
@@ -202,37 +215,25 @@ void try_signs(const MisfitCase& on, std::vector<Cause>& causes) {
 void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
   std::vector<int> freed;
   const Mechanism richer = with_all_friction(on.estimate, freed);
-  if (freed.empty()) return;
-  const PieceFit fit = hopeful_fit(on, richer, on.pieces);
-  if (!helps(on, fit)) return;
-  const std::string parts = sure_parts(fit, freed);
-  if (parts.empty()) return;
-  add(causes,
-      judged(on, fit,
-             {.kind = "friction-law",
-              .severity = Severity::kWarning,
-              .what = "friction has parts that the description does not know: " + parts,
-              .advice = "estimate them too (`rigcal compare` tells which of them predict); they "
-                        "stand in `friction { }` of the joint"},
-             on.pieces));
+  try_parts(on, richer, freed,
+            {.kind = "friction-law",
+             .severity = Severity::kWarning,
+             .what = "friction has parts that the description does not know: ",
+             .advice = "estimate them too (`rigcal compare` tells which of them predict); they "
+                       "stand in `friction { }` of the joint"},
+            causes);
 }
 
 void try_air(const MisfitCase& on, std::vector<Cause>& causes) {
   std::vector<int> freed;
   const Mechanism richer = with_air(on.estimate, freed);
-  if (freed.empty()) return;
-  const PieceFit fit = hopeful_fit(on, richer, on.pieces);
-  if (!helps(on, fit)) return;
-  const std::string parts = sure_parts(fit, freed);
-  if (parts.empty()) return;
-  add(causes,
-      judged(on, fit,
-             {.kind = "air-drag",
-              .severity = Severity::kWarning,
-              .what = "the air holds bodies back, more the faster they move in the room: " + parts,
-              .advice = "estimate it: `air_drag { coefficient { value: ... free: true } }` "
-                        "in the body"},
-             on.pieces));
+  try_parts(on, richer, freed,
+            {.kind = "air-drag",
+             .severity = Severity::kWarning,
+             .what = "the air holds bodies back, more the faster they move in the room: ",
+             .advice = "estimate it: `air_drag { coefficient { value: ... free: true } }` "
+                       "in the body"},
+            causes);
 }
 
 std::optional<Cause> fit_all_friction(const MisfitCase& on) {

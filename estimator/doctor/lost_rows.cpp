@@ -127,12 +127,10 @@ std::vector<Recording> with_lost_rows(std::vector<Recording> recordings,
   std::ranges::sort(from_behind, std::greater<>(), &LostRows::segment);
   for (const LostRows& each : from_behind) {
     std::vector<Segment>& segments = recordings[static_cast<std::size_t>(each.recording)].segments;
-    const auto at = segments.begin() + each.segment;
-    *(at - 1) = joined({&*(at - 1), 2}, {0, each.rows});
-    for (auto later = at + 1; later != segments.end(); ++later) {
+    join_to_last(segments, each.segment, each.rows);
+    for (auto later = segments.begin() + each.segment; later != segments.end(); ++later) {
       later->start += each.rows * later->period;
     }
-    segments.erase(at);
   }
   return recordings;
 }

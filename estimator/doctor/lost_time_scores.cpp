@@ -9,6 +9,7 @@ namespace {
 constexpr double kFurther[] = {2.0, 3.0};  // times the distance of nodes
 constexpr int kParabola = 3;               // coefficients
 constexpr int kStretchRowsMin = 8;         // between two nodes
+constexpr double kOwnLeast = 1e-9;         // of its square, of a jump that is no parabola
 
 /// Rows of a segment between two nodes: what is left of the readings of each sensor, and its speed,
 /// both in deviations of a reading; NaN, and nothing, where it was not read.
@@ -83,7 +84,7 @@ void score(Stretch stretch, std::optional<LostTimeScore>& best) {
       shared.col(i) += speed * parabolas[static_cast<std::size_t>(i)].row(k).transpose();
     }
     const double own = square - shared.squaredNorm();
-    if (!(along > 0.0) || !(own > 1e-9 * square)) continue;
+    if (!(along > 0.0) || !(own > kOwnLeast * square)) continue;
     const double gain = along * along / own;
     const double relative = gain / std::max(1.0, (all - gain) / free);
     if (best && !(relative > best->gain)) continue;

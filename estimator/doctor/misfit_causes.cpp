@@ -23,10 +23,11 @@ constexpr int kCauseRounds = 2;
 /// Errors over pieces may be this many times as large as those over whole recordings.
 constexpr double kNoWorse = 1.5;
 
-/// Work that causes may take, in units of PieceFit::work: some five seconds of one processor.
-constexpr double kWorkMost = 6e7;
+/// Work that causes may take, in units of PieceFit::work: some three seconds of one processor.
+constexpr double kWorkMost = 7.5e7;
 
-/// Causes whose costs differ by less than this factor are told together.
+/// Costs that differ by less than this factor are as good as the same: such causes are told
+/// together.
 constexpr double kCauseAlike = 1.3;
 
 /// The sensor whose errors are largest beside its noise.
@@ -127,9 +128,10 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
       on.take(causes.front());
       continue;
     }
-    // What a law of friction leaves may hide anything else: once more beside all of it.
+    // What a law of friction leaves may hide anything else: once more beside all of it, where that
+    // is not as good as none.
     const std::optional<Cause> richer = beside_friction ? std::nullopt : fit_all_friction(on);
-    if (!richer) break;
+    if (!richer || !(kCauseAlike * richer->cost_per_reading < on.cost_per_reading)) break;
     on.take(*richer);
     beside_friction = true;
   }

@@ -255,4 +255,10 @@ Segment joined(std::span<const Segment> segments, const std::vector<int>& missin
   return whole;
 }
 
+void join_to_last(std::vector<Segment>& segments, int segment, int missing) {
+  const auto at = segments.begin() + segment;
+  *(at - 1) = joined({&*(at - 1), 2}, {0, missing});
+  segments.erase(at);
+}
+
 }  // namespace estimator

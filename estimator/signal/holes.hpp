@@ -60,4 +60,7 @@ void draw_commands(const std::vector<Hole>& holes, Segment& segment);
 /// @param missing  one a segment, the first 0
 Segment joined(std::span<const Segment> segments, const std::vector<int>& missing);
 
+/// Joins a segment to the one before it, over so many missing rows.
+void join_to_last(std::vector<Segment>& segments, int segment, int missing);
+
 }  // namespace estimator

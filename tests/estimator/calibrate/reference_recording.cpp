@@ -54,6 +54,20 @@ void free_parameters(Mechanism& mechanism, const std::vector<std::string>& names
   }
 }
 
+ReferenceFuruta viscous_furuta() {
+  ReferenceFuruta rig;
+  rig.b_1 = 2e-3;
+  rig.b_2 = 2e-4;
+  rig.K = 0.07;
+  return rig;
+}
+
+Mechanism free_furuta(const ReferenceFuruta& rig, double inertia_factor) {
+  Mechanism mechanism = mechanism_of(rig);
+  free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, inertia_factor);
+  return mechanism;
+}
+
 estimator::Recording record(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
                             const Eigen::VectorXd& control, double period, double noise,
                             unsigned seed) {

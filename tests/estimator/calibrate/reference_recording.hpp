@@ -11,6 +11,13 @@ namespace test_support {
 /// The rig of `rig` as a mechanism with motor, holding the true values; nothing is free.
 estimator::Mechanism mechanism_of(const ReferenceFuruta& rig);
 
+/// A Furuta pendulum with a strong motor and viscous friction at both joints.
+ReferenceFuruta viscous_furuta();
+
+/// That, or what it became, as a mechanism in which inertias, friction and gain are free, as
+/// `free_parameters` begins them.
+estimator::Mechanism free_furuta(const ReferenceFuruta& rig, double inertia_factor);
+
 /// Frees the named parameters; inertias among them start at `inertia_factor` times their value, the
 /// others at half of it.
 void free_parameters(estimator::Mechanism& mechanism, const std::vector<std::string>& names,

@@ -17,22 +17,11 @@ using estimator::Finding;
 using estimator::Mechanism;
 using estimator::Recording;
 using estimator::Segment;
-using test_support::ReferenceFuruta;
 
 constexpr double kHiddenPeriod = 4e-3;  // [s]
 
-ReferenceFuruta pulsed_rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
-
 Mechanism pulsed_description() {
-  Mechanism mechanism = test_support::mechanism_of(pulsed_rig());
-  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, 1.3);
-  return mechanism;
+  return test_support::free_furuta(test_support::viscous_furuta(), 1.3);
 }
 
 /// Pulses of 0.4 s of either sign and with rests between them, with edges at multiples of a hundred
@@ -45,7 +34,8 @@ Eigen::VectorXd pulses() {
 }
 
 Recording pulsed() {
-  return test_support::record(pulsed_rig(), {0.2, 0.5, 0.0, 0.0}, pulses(), kHiddenPeriod, 5e-4, 5);
+  return test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, pulses(),
+                              kHiddenPeriod, 5e-4, 5);
 }
 
 /// Without rows [first, first + rows).

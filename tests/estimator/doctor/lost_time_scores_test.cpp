@@ -16,23 +16,11 @@ using estimator::Mechanism;
 using estimator::Recording;
 using estimator::ShootingFit;
 
-using test_support::ReferenceFuruta;
-
 constexpr int kLossRow = 700;
 constexpr double kScorePeriod = 4e-3;  // [s]
 
-ReferenceFuruta scored_rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 2e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
-
 Mechanism scored_description() {
-  Mechanism mechanism = test_support::mechanism_of(scored_rig());
-  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, 1.05);
-  return mechanism;
+  return test_support::free_furuta(test_support::viscous_furuta(), 1.05);
 }
 
 /// Driven by two sines, without `lost` rows from `row` on; less than none: that many come twice.
@@ -42,8 +30,8 @@ Recording with_rows_lost(int lost, int row = kLossRow) {
     const double t = kScorePeriod * static_cast<double>(k);
     u[k] = 1.5 * (std::sin(3.0 * t) + std::sin(11.3 * t + 1.0));
   }
-  Recording recording =
-      test_support::record(scored_rig(), {0.2, 0.5, 0.0, 0.0}, u, kScorePeriod, 1e-4, 5);
+  Recording recording = test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0},
+                                             u, kScorePeriod, 1e-4, 5);
   estimator::Segment& segment = recording.segments[0];
   const int rows = segment.sample_count() - std::abs(lost);
   for (Eigen::MatrixXd* const of : {&segment.angles, &segment.controls}) {

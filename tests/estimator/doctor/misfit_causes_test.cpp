@@ -21,14 +21,6 @@ constexpr double kCauseNoise = 5e-4;   // [rad]
 constexpr double kCausePeriod = 4e-3;  // [s]
 constexpr double kCommand = 3.0;       // [V], largest
 
-ReferenceFuruta misfit_rig() {
-  ReferenceFuruta misfit_rig;
-  misfit_rig.b_1 = 2e-3;
-  misfit_rig.b_2 = 2e-4;
-  misfit_rig.K = 0.07;
-  return misfit_rig;
-}
-
 Eigen::VectorXd command() {
   Eigen::VectorXd u(1500);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
@@ -39,14 +31,11 @@ Eigen::VectorXd command() {
 }
 
 Recording recorded(const Eigen::VectorXd& u) {
-  return test_support::record(misfit_rig(), {0.2, 0.5, 0.0, 0.0}, u, kCausePeriod, kCauseNoise, 5);
+  return test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kCausePeriod,
+                              kCauseNoise, 5);
 }
 
-Mechanism described() {
-  Mechanism mechanism = test_support::mechanism_of(misfit_rig());
-  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"}, 1.3);
-  return mechanism;
-}
+Mechanism described() { return test_support::free_furuta(test_support::viscous_furuta(), 1.3); }
 
 std::vector<Finding> explained(const Mechanism& mechanism, const Recording& recording) {
   return estimator::explain_misfit(estimator::calibrate(mechanism, {recording}), mechanism,
@@ -106,11 +95,12 @@ TEST(MisfitCauses, TellAGainThatIsWrong) {
     Mechanism mechanism = described();
     estimator::Parameter& gain = mechanism.hinge_parameter(0, estimator::HingeQuantity::kMotorGain);
     gain.free = false;
-    gain.value = factor * misfit_rig().K;
+    gain.value = factor * test_support::viscous_furuta().K;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
     expect_first(findings, "wrong-gain");
     EXPECT_EQ(findings[0].channel, gain.name);
-    EXPECT_NEAR(findings[0].size, misfit_rig().K - gain.value, 0.03 * misfit_rig().K);
+    EXPECT_NEAR(findings[0].size, test_support::viscous_furuta().K - gain.value,
+                0.03 * test_support::viscous_furuta().K);
     for (const Finding& finding : findings) {
       EXPECT_EQ(finding.what.find("± -"), std::string::npos) << finding.what;
     }
@@ -157,7 +147,7 @@ TEST(MisfitCauses, TellADistanceThatLeavesNoRoomForInertia) {
 
 // Dry friction that the description leaves at zero, and the joint that has it.
 TEST(MisfitCauses, TellFrictionThatTheDescriptionLacks) {
-  ReferenceFuruta dry = misfit_rig();
+  ReferenceFuruta dry = test_support::viscous_furuta();
   dry.tau_c1 = 0.02;
   dry.smoothing_speed = 1e-3;
   const Recording recording =
