@@ -5,10 +5,10 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/evaluate_estimate.hpp"
-#include "estimator/calibrate/parameter_book.hpp"
+#include "estimator/assess/parameter_book.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/simulation_problem.hpp"
+#include "estimator/fit/preparation.hpp"
+#include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 

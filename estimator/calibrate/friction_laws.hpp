@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/model/mechanism.hpp"
 
 namespace estimator {

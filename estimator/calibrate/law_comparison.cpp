@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "estimator/calibrate/evaluate_estimate.hpp"
-#include "estimator/calibrate/prediction_error.hpp"
+#include "estimator/assess/prediction_error.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/model/sensor.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/friction_laws.hpp"
 #include "estimator/signal/time_series.hpp"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 
 namespace estimator {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/segment_steps.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/physical/segment_steps.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 
 namespace estimator {

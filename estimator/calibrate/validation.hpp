@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/prediction_error.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/assess/prediction_error.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

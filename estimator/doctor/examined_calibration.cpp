@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/fit/preparation.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/signal_examination.hpp"
 
 namespace estimator {

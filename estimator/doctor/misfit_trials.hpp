@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/piece_fit.hpp"
 

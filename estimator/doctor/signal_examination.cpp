@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/fit/preparation.hpp"
 #include "estimator/doctor/channels.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/inertial_axes.hpp"

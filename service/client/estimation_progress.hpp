@@ -1,6 +1,6 @@
 #pragma once
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
 

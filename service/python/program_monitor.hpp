@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 
 namespace service {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "service/study/study.hpp"
 #include "service/study/study_run.hpp"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "proto/text/files.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"

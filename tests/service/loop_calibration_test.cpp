@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/doctor/signal_examination.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "proto/text/files.hpp"

@@ -4,8 +4,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/preparation.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/not_a_number.hpp"
 

@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/fit/preparation.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {

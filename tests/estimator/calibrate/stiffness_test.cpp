@@ -3,7 +3,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace {

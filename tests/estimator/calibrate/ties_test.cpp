@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace estimator {
