@@ -1,66 +1,18 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <atomic>
-#include <functional>
 #include <limits>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "estimator/assess/evidence.hpp"
 #include "estimator/assess/finding.hpp"
-#include "estimator/fit/shadow/trajectory_problem.hpp"
-#include "estimator/spook/step_residual.hpp"
-#include "estimator/model/inertia_chart.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/lm_summary.hpp"
-#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
-
-/// What the parameters are parameters of.
-enum class EstimateKind {
-  kPhysical,  ///< the system itself, in continuous time
-  /// A SPOOK simulator at the time step, whose discretisation the estimates absorb: the paper's
-  /// "shadow" parameters, the right ones for that simulator and for no other
-  kShadow,
-};
-
-/// Choices of a calibration. The defaults serve any rig; zero means "choose from the data".
-struct CalibrationOptions {
-  /// Unset: physical where the mechanism is a tree and none of the choices below that only a SPOOK
-  /// simulator has (κ, ε, τ, ε_w, residual form, state form, approach) is made, else shadow.
-  std::optional<EstimateKind> kind;
-  /// h [s]. Shadow: whole multiple or fraction of the sampling period. Physical: longest step of
-  /// the integration.
-  double step = 0.0;
-  /// Physical: root spectral density of the acceleration that the model leaves unexplained
-  /// [rad/s²/√Hz]; 0: found from the data.
-  double acceleration_noise = 0.0;
-  double state_error_weight = 0.0;    ///< κ: weight of impulse against angle residuals; 0: chosen
-  double compliance = -1.0;           ///< ε for all hinge rows; negative: the mechanism's own
-  double damping_time = -1.0;         ///< τ for all hinge rows [s]; negative: the mechanism's own
-  double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: chosen
-  ResidualForm residual_form = ResidualForm::kImplicit;
-  StateForm state_form = StateForm::kConfigurations;
-  double filter_cutoff = 10.0;  ///< low-pass for initial states [Hz]
-  int max_iterations = 100;     ///< of the joint estimation, and of the simulation fit
-  /// After the joint fit, refine parameters and initial states so that the open-loop simulation
-  /// itself fits the angles best (SimulationProblem), where the motion can be predicted at all.
-  bool refine_simulation = true;
-  /// Shadow parameters of a tree: begin at the physical ones, which are found from any start,
-  /// instead of at the mechanism's values.
-  bool approach = true;
-  /// Hold back outliers, cut at lost time, free an encoder's offset where it slips.
-  bool repair = true;
-  /// Physical: let pieces of the recordings tell whether they agree, and widen deviations by their
-  /// scatter where they do not.
-  bool compare_pieces = true;
-  /// Physical: how inertias that are free as a whole are estimated.
-  InertiaChart inertia_chart = InertiaChart::kLogCholesky;
-};
 
 /// Half the width of a 95 % interval of a normal distribution, in standard deviations.
 inline constexpr double kNormalHalfWidth95 = 1.959964;
@@ -92,24 +44,6 @@ struct ParameterEstimate {
 struct NullDirection {
   std::string description;       ///< e.g. "1.J_shaft and A.J_zz trade off as 1 : −1"
   Eigen::VectorXd coefficients;  ///< one per free parameter, in units of that parameter
-};
-
-/// Measured and simulated trajectories of one segment, one row a time step.
-struct SegmentTrajectory {
-  std::string recording;
-  double start = 0.0;         ///< [s]
-  double step = 0.0;          ///< [s]; the mean one where it varies
-  std::vector<double> times;  ///< of the rows since the start, where steps vary [s]; else empty
-  Eigen::MatrixXd measured;   ///< nodes × sensors [rad or m]; NaN where not observed
-  Eigen::MatrixXd estimated;  ///< nodes × sensors [rad], from the estimated states
-  Eigen::MatrixXd simulated;  ///< nodes × sensors [rad], open loop from the estimated start
-  Eigen::MatrixXd control;    ///< nodes × motors; shadow: mean over the step
-
-  /// [s]
-  double time(Eigen::Index row) const {
-    return start +
-           (times.empty() ? static_cast<double>(row) * step : times[static_cast<std::size_t>(row)]);
-  }
 };
 
 /// Open-loop error of one hinge over all fitted segments.
@@ -198,31 +132,5 @@ struct Calibration {
   std::vector<Finding> findings;   ///< about the recordings and the description
   std::vector<std::string> notes;  ///< what was chosen, dropped or suspicious, for people
 };
-
-/// The kind of estimate that these options stand for.
-/// @throws std::invalid_argument where they contradict one another
-EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
-
-/// What a caller may hook into a running calibration. Called on the calling thread.
-struct CalibrationMonitor {
-  int threads = 1;  ///< that physical parameters are estimated with; estimates do not depend on it
-  /// "joint estimation", "simulation fit", …, and the mechanism whose free parameters it varies.
-  std::function<void(std::string_view, const Mechanism&)> on_stage;
-  std::function<void(const IterationRecord&)> on_iteration;
-  const std::atomic<bool>* stop = nullptr;  ///< polled once per iteration
-};
-
-/// Whether the caller wants it to end.
-inline bool is_stopped(const CalibrationMonitor& monitor) {
-  return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
-}
-
-/// Estimates the free parameters of `mechanism` and the states of all recordings jointly.
-///
-/// @throws std::invalid_argument naming the recording or parameter and what to do, when the input
-///         cannot be used: no free parameter, too few samples, a parameter without effect, …
-Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                      const CalibrationOptions& options = {},
-                      const CalibrationMonitor& monitor = {});
 
 }  // namespace estimator

@@ -5,6 +5,7 @@
 
 #include "estimator/assess/agreement.hpp"
 #include "estimator/assess/identifiability.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {

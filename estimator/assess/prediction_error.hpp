@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/segment_trajectory.hpp"
+#include "estimator/model/joint_kind.hpp"
 
 namespace estimator {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/assess/evidence.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/covariance.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 

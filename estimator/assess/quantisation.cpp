@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/fit/preparation.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

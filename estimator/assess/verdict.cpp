@@ -6,9 +6,9 @@
 
 #include "estimator/assess/agreement.hpp"
 #include "estimator/assess/identifiability.hpp"
-#include "estimator/fit/number_text.hpp"
-#include "estimator/fit/preparation.hpp"
 #include "estimator/assess/quantisation.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

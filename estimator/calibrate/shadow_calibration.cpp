@@ -4,15 +4,16 @@
 #include <memory>
 
 #include "estimator/assess/identifiability.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/assess/parameter_book.hpp"
 #include "estimator/assess/parameter_effect.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/fit/preparation.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/fit/shadow/preparation.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

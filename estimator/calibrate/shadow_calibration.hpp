@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 

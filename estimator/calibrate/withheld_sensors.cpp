@@ -6,9 +6,9 @@
 
 #include "estimator/assess/identifiability.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/fit/preparation.hpp"
 #include "estimator/fit/physical/sensor_looks.hpp"
 #include "estimator/optimize/covariance.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -5,6 +5,7 @@
 #include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/hypothesis.hpp"
 #include "estimator/doctor/trial_fit.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

@@ -6,6 +6,7 @@
 
 #include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/signal_examination.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

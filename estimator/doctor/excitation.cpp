@@ -5,9 +5,10 @@
 
 #include "estimator/assess/identifiability.hpp"
 #include "estimator/assess/parameter_book.hpp"
-#include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/doctor/clock_rate.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

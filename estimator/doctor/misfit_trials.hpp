@@ -7,6 +7,7 @@
 #include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/piece_fit.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

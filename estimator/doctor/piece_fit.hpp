@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 
 namespace estimator {

@@ -4,16 +4,22 @@
 #include <cmath>
 #include <numeric>
 
-#include "estimator/fit/closed_states.hpp"
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/kinematics.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/signal/butterworth.hpp"
 #include "estimator/signal/filtfilt.hpp"
-#include "estimator/signal/resample.hpp"
 #include "estimator/signal/unwrap.hpp"
 
 namespace estimator {
+
+Segment without_shifts(const Mechanism& mechanism, Segment segment) {
+  for (const ZeroShift& shift : segment.shifts) {
+    segment.angles.col(shift.sensor).tail(segment.sample_count() - shift.sample).array() -=
+        mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
+  }
+  segment.shifts.clear();
+  return segment;
+}
+
 namespace {
 
 constexpr int kFilterOrder = 2;
@@ -37,15 +43,6 @@ Eigen::VectorXd interpolate(const std::vector<double>& positions, const std::vec
     result[k] = (1.0 - share) * values[next - 1] + share * values[next];
   }
   return result;
-}
-
-Segment without_shifts(const Mechanism& mechanism, Segment segment) {
-  for (const ZeroShift& shift : segment.shifts) {
-    segment.angles.col(shift.sensor).tail(segment.sample_count() - shift.sample).array() -=
-        mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
-  }
-  segment.shifts.clear();
-  return segment;
 }
 
 /// Samples of a segment if its clock were steady.
@@ -98,7 +95,8 @@ Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segmen
   return readings;
 }
 
-/// Coordinates of the joints at the nodes by the readings: nodes × joints.
+}  // namespace
+
 Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
                                   Eigen::Index nodes, double cutoff) {
   Eigen::MatrixXd readings = start_readings(mechanism, segment, step, nodes, cutoff);
@@ -114,28 +112,6 @@ Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& seg
     coordinates.row(node) = joints.coordinates(readings.row(node).transpose() + turns).transpose();
   }
   return coordinates;
-}
-
-}  // namespace
-
-TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
-                                    double cutoff, const std::string& where) {
-  TrajectoryData data;
-  data.start = segment.start;
-  data.period = segment.period;
-  data.controls = segment.controls;
-  data.angles = resample(without_shifts(mechanism, segment), step).angles;
-  const Eigen::MatrixXd start =
-      start_coordinates(mechanism, segment, step, data.angles.rows(), cutoff);
-  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
-  states.topRows(start.cols()) = start.transpose();
-  if (mechanism.hinge_count() <= kTreeHingesMax) close_loops(mechanism, step, where, states);
-  const ModelValues values = unpack(mechanism);
-  data.initial.reserve(static_cast<std::size_t>(start.rows()));
-  for (const auto& state : states.colwise()) {
-    data.initial.push_back(assemble(mechanism, values, state.head(start.cols())));
-  }
-  return data;
 }
 
 Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,

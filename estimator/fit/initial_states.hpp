@@ -2,26 +2,25 @@
 
 #include <string>
 
-#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 
-/// A segment on the grid of the time step, with start configurations [Mar, section 4.4].
+/// A segment whose readings are without the steps of slips.
+Segment without_shifts(const Mechanism& mechanism, Segment segment);
+
+/// Coordinates of the joints at nodes `step` apart, by the low-passed readings [Mar, section 4.4]:
+/// nodes × joints [rad or m]; joints that no reading tells of are at zero.
 ///
-/// Observations are the raw samples that fall on nodes, nothing else: the low-pass filtered signal
-/// only starts the optimisation. It is a second-order Butterworth filter forward and backward,
-/// interpolated linearly to the nodes (and across unobserved samples), offset by the encoder's
-/// offset; configurations are assembled at zero constraint violation. Hinges that no reading tells
-/// of start where the loops put them (close_loops), else at zero.
+/// The low-pass filtered signal only starts the optimisation. It is a second-order Butterworth
+/// filter forward and backward, interpolated linearly to the nodes (and across unobserved samples),
+/// offset by the encoder's offset.
 ///
 /// @param step    whole multiple or whole fraction of the sampling period [s]
 /// @param cutoff  of the filter [Hz]; at 0.8 of the Nyquist frequency and above nothing is filtered
-/// @param where   what the segment is of, for errors
-/// @throws std::invalid_argument where loops cannot be closed, or can be in several ways
-TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
-                                    double cutoff, const std::string& where);
+Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
+                                  Eigen::Index nodes, double cutoff);
 
 /// Start angles and rates of all hinges at every sampling period: the filtered readings and their
 /// central differences, in joint coordinates. 2·hinges × periods, angles over rates [rad, rad/s];

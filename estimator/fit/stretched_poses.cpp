@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/fit/preparation.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "estimator/spook/step_state_derivatives.hpp"
 #include "estimator/model/moments.hpp"
+#include "estimator/spook/residual_form.hpp"
+#include "estimator/spook/step_state_derivatives.hpp"
 
 namespace estimator {
 

@@ -6,9 +6,10 @@
 #include <limits>
 #include <vector>
 
+#include "estimator/model/kinematics.hpp"
+#include "estimator/spook/residual_form.hpp"
 #include "estimator/spook/step_kernel.hpp"
 #include "estimator/spook/step_parameters.hpp"
-#include "estimator/model/kinematics.hpp"
 
 namespace estimator {
 

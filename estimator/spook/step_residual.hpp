@@ -4,18 +4,13 @@
 #include <memory>
 #include <vector>
 
-#include "estimator/spook/gyroscopic_form.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/model_values.hpp"
 #include "estimator/model/state.hpp"
+#include "estimator/spook/gyroscopic_form.hpp"
+#include "estimator/spook/residual_form.hpp"
 
 namespace estimator {
-
-/// Form of the impulse residual.
-enum class ResidualForm {
-  kExplicit,  ///< the paper's inverse dynamics [Mar, eqs. 3.7, 3.8]; breaks on stiff constraints
-  kImplicit,  ///< M_w (v⁺ − φ(x)) with a weighting compliance of its own; any stiffness
-};
 
 /// What fixes the impulse residual besides the parameters.
 struct StepSettings {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "estimator/spook/residual_form.hpp"
 #include "estimator/spook/step_forward.hpp"
 
 namespace estimator {

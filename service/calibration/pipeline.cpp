@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "estimator/assess/prior_check.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "service/calibration/held_readings.hpp"
 #include "service/import/finding_place.hpp"
 #include "service/import/import_notes.hpp"

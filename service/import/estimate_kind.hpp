@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace service {
 

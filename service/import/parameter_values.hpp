@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/segment_steps.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "service/import/file_mark.hpp"

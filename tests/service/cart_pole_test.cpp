@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "proto/text/files.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "estimator/assess/calibration.hpp"
+#include "estimator/doctor/examined_calibration.hpp"
 #include "estimator/fit/closed_states.hpp"
 #include "estimator/fit/initial_states.hpp"
-#include "estimator/doctor/examined_calibration.hpp"
 #include "estimator/math/turns.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "service/import/rig_file.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "estimator/fit/preparation.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -6,10 +6,10 @@
 #include <numbers>
 #include <vector>
 
-#include "estimator/fit/preparation.hpp"
 #include "estimator/fit/physical/sensor_looks.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/signal/noise_level.hpp"
 #include "estimator/tree/sensing_lanes.hpp"
 
 namespace estimator {

@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 

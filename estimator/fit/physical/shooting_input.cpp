@@ -6,18 +6,19 @@
 #include <stdexcept>
 
 #include "estimator/fit/closed_states.hpp"
+#include "estimator/fit/initial_states.hpp"
+#include "estimator/fit/input_checks.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/control_noise.hpp"
 #include "estimator/fit/physical/inertial_noise.hpp"
-#include "estimator/fit/initial_states.hpp"
 #include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/kinematic_states.hpp"
-#include "estimator/fit/number_text.hpp"
-#include "estimator/fit/preparation.hpp"
 #include "estimator/fit/physical/presence.hpp"
 #include "estimator/fit/physical/quiet_nodes.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/spanning_tree.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -4,21 +4,17 @@
 #include <memory>
 #include <vector>
 
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/shadow/step_controls.hpp"
-#include "estimator/spook/step_residual.hpp"
+#include "estimator/fit/shadow/trajectory_data.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/state.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
+#include "estimator/spook/step_residual.hpp"
 
 namespace estimator {
-
-/// Unknowns per time step.
-enum class StateForm {
-  kConfigurations,  ///< configurations only, velocities by differences: half the unknowns
-  kFull,            ///< configurations and velocities, as in the paper
-};
 
 /// What fixes a joint state and parameter problem besides mechanism and data.
 struct TrajectorySettings {
@@ -26,15 +22,6 @@ struct TrajectorySettings {
   StateForm state_form = StateForm::kConfigurations;
   double state_error_weight = 100.0;  ///< κ > 0: weight of squared impulse residuals
   double angle_noise = 1.0;           ///< weighs priors, see FreeParameters [rad]
-};
-
-/// One gap-free stretch on the grid of the time step: node k at start + k·h.
-struct TrajectoryData {
-  double start = 0.0;
-  Eigen::MatrixXd angles;              ///< nodes × measured hinges [rad], NaN where not observed
-  Eigen::MatrixXd controls;            ///< samples × motorised hinges, at the sampling period
-  double period = 0.0;                 ///< sampling period of `controls` [s]
-  std::vector<Configuration> initial;  ///< one start configuration a node
 };
 
 /// The joint estimation problem [Mar, eq. 3.15] as a chain of nodes plus shared parameters:

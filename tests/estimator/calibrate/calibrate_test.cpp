@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"

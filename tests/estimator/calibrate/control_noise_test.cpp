@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 

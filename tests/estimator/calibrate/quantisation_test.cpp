@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

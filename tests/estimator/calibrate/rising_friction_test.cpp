@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/physical/second_chance.hpp"
 #include "estimator/model/rest_friction.hpp"

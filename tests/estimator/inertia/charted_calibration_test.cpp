@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/charted_bodies.hpp"
 #include "estimator/fit/charted_problem.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "estimator/assess/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/physical/presence.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/model_values.hpp"

@@ -1,110 +1,22 @@
-#include "estimator/fit/preparation.hpp"
+#include "estimator/fit/shadow/preparation.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
-#include "estimator/fit/initial_states.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/spook/hinge_terms.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/signal/step_grid.hpp"
+#include "estimator/spook/hinge_terms.hpp"
+#include "estimator/spook/residual_form.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr int kSegmentNodesMin = 10;
-constexpr double kNoiseFloor = 1e-5;    // [rad]; a perfect signal still gets a finite weight
 constexpr double kProcessShare = 0.02;  // of the typical inertial impulse
 constexpr double kSmoothShare = 0.5;    // of the typical speed change in a step
-
-void check_mechanism(const Mechanism& mechanism) {
-  const std::vector<std::string> faults = find_faults(mechanism, InertiaCheck::kFixed);
-  if (faults.empty()) return;
-  std::string message = "the rig cannot be used: " + faults.front();
-  for (std::size_t i = 1; i < faults.size(); ++i) message += "; " + faults[i];
-  throw std::invalid_argument(message);
-}
-
-bool rises(const std::vector<double>& times) {
-  const auto stands = [](double now, double next) { return !(now < next); };
-  return std::ranges::adjacent_find(times, stands) == times.end();
-}
-
-void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
-  const auto sensors = static_cast<Eigen::Index>(sensors_of(mechanism).size());
-  const auto motors = std::ranges::count_if(mechanism.hinges, &Hinge::motorised);
-  if (sensors == 0) throw std::invalid_argument("no hinge of the rig is measured");
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      if (!(segment.period > 0.0) || !std::isfinite(segment.period)) {
-        throw std::invalid_argument(recording.name + ": the sampling period must be positive");
-      }
-      if (segment.angles.cols() != sensors || segment.controls.cols() != motors ||
-          segment.controls.rows() != segment.angles.rows()) {
-        throw std::invalid_argument(recording.name + ": needs " + std::to_string(sensors) +
-                                    " angle and " + std::to_string(motors) +
-                                    " control columns of equal length");
-      }
-      if (!segment.times.empty() &&
-          (std::ssize(segment.times) != segment.angles.rows() || !rises(segment.times))) {
-        throw std::invalid_argument(recording.name + ": needs one rising time a row");
-      }
-      if (!segment.controls.allFinite() || segment.angles.array().isInf().any()) {
-        throw std::invalid_argument(recording.name + ": holds infinite or undefined values");
-      }
-    }
-  }
-}
-
-struct OptionRule {
-  const char* name;
-  double CalibrationOptions::*value;
-  double lowest;
-  bool may_equal;  ///< the lowest itself
-  const char* range;
-};
-
-constexpr double kLargest = std::numeric_limits<double>::max();
-constexpr OptionRule kOptionRules[] = {
-    {"the time step", &CalibrationOptions::step, 0.0, true, "0 (choose) or positive"},
-    {"the acceleration noise", &CalibrationOptions::acceleration_noise, 0.0, true,
-     "0 (find) or positive"},
-    {"the state error weight", &CalibrationOptions::state_error_weight, 0.0, true,
-     "0 (choose) or positive"},
-    {"the compliance", &CalibrationOptions::compliance, -kLargest, true,
-     "0, positive, or negative (the rig's own)"},
-    {"the damping time", &CalibrationOptions::damping_time, -kLargest, true,
-     "0, positive, or negative (the rig's own)"},
-    {"the weighting compliance", &CalibrationOptions::weighting_compliance, 0.0, true,
-     "0 (choose) or positive"},
-    {"the filter cutoff", &CalibrationOptions::filter_cutoff, 0.0, false, "positive"},
-};
-
-void check_step(double step, const std::vector<Recording>& recordings) {
-  double longest = 0.0, total = 0.0;
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      const double duration = segment.sample_count() * segment.period;
-      longest = std::max(longest, duration);
-      total += duration;
-    }
-  }
-  if (longest == 0.0) return;  // told elsewhere
-  if (!(step * kSegmentNodesMin <= longest)) {
-    throw std::invalid_argument("a time step of " + number_text(step) +
-                                " s is too long: the longest segment lasts " +
-                                number_text(longest) + " s, and needs at least " +
-                                std::to_string(kSegmentNodesMin) + " steps");
-  }
-  if (!(total / step <= kTimeStepsMax)) {
-    throw std::invalid_argument("a time step of " + number_text(step) +
-                                " s is too short: it would cut the recordings into " +
-                                number_text(total / step) + " steps, and " +
-                                number_text(kTimeStepsMax) + " are the most");
-  }
-}
 
 double choose_step(const std::vector<Recording>& recordings, const CalibrationOptions& options) {
   for (const Recording& recording : recordings) {
@@ -180,48 +92,6 @@ void require_no_knowledge(const Mechanism& mechanism) {
 
 }  // namespace
 
-void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
-  check_mechanism(mechanism);
-  check_recordings(mechanism, recordings);
-}
-
-void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings) {
-  for (const OptionRule& rule : kOptionRules) {
-    const double value = options.*rule.value;
-    const bool allowed =
-        std::isfinite(value) && (value > rule.lowest || (rule.may_equal && value == rule.lowest));
-    if (allowed) continue;
-    throw std::invalid_argument(std::string(rule.name) + " is " + number_text(value) +
-                                "; give a number that is " + rule.range);
-  }
-  if (options.max_iterations < 0) {
-    throw std::invalid_argument("at most " + std::to_string(options.max_iterations) +
-                                " iterations; give 0 or more");
-  }
-  if (options.step > 0.0) check_step(options.step, recordings);
-}
-
-bool anything_moves(const std::vector<Recording>& recordings) {
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      for (const auto& column : segment.angles.colwise()) {
-        double first = std::numeric_limits<double>::quiet_NaN();
-        for (const double angle : column) {
-          if (std::isnan(first)) first = angle;
-          if (std::abs(angle - first) > kNoiseFloor) return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
-void require_motion(const std::vector<Recording>& recordings) {
-  if (!anything_moves(recordings)) {
-    throw std::invalid_argument("nothing moves in the recordings; check the angle columns");
-  }
-}
-
 void require_steady_clock(const std::string& name, const Segment& segment) {
   if (segment.times.empty()) return;
   throw std::invalid_argument(name +
@@ -283,57 +153,6 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   }
   require_motion(recordings);
   return preparation;
-}
-
-double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
-  double sum = 0.0;
-  int count = 0;
-  for (Eigen::Index k = 4; k < samples.size(); ++k) {
-    const double difference = samples[k] - 4.0 * samples[k - 1] + 6.0 * samples[k - 2] -
-                              4.0 * samples[k - 3] + samples[k - 4];
-    if (std::isnan(difference)) continue;
-    sum += difference * difference;
-    ++count;
-  }
-  return count == 0 ? 0.0 : std::sqrt(sum / (70.0 * count));  // 1 + 16 + 36 + 16 + 1
-}
-
-double noise_level(const Segment& segment, Eigen::Index sensor) {
-  Eigen::VectorXd samples = segment.angles.col(sensor);
-  // Differences across a slip are the slip's.
-  for (const ZeroShift& shift : segment.shifts) {
-    if (shift.sensor == sensor) samples[shift.sample] = std::numeric_limits<double>::quiet_NaN();
-  }
-  if (segment.times.empty()) return noise_level(samples);
-  double sum = 0.0;
-  int count = 0;
-  for (Eigen::Index first = 0; first + 5 <= samples.size(); ++first) {
-    // Divided differences: weights that annul every cubic through five samples.
-    Eigen::Matrix<double, 5, 1> weights = Eigen::Matrix<double, 5, 1>::Ones();
-    for (Eigen::Index i = 0; i < 5; ++i) {
-      for (Eigen::Index j = 0; j < 5; ++j) {
-        if (j != i)
-          weights[i] *= segment.period / (segment.time(first + i) - segment.time(first + j));
-      }
-    }
-    const double difference = weights.normalized().dot(samples.segment<5>(first));
-    if (std::isnan(difference)) continue;
-    sum += difference * difference;
-    ++count;
-  }
-  return count == 0 ? 0.0 : std::sqrt(sum / count);
-}
-
-double angle_noise_level(const std::vector<Recording>& recordings) {
-  double noise = kNoiseFloor;
-  for (const Recording& recording : recordings) {
-    for (const Segment& segment : recording.segments) {
-      for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
-        noise = std::max(noise, noise_level(segment, sensor));
-      }
-    }
-  }
-  return noise;
 }
 
 double choose_state_error_weight(const Mechanism& mechanism,

@@ -3,17 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assess/calibration.hpp"
-#include "estimator/fit/shadow/trajectory_problem.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/shadow/trajectory_data.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 
 /// Longest time step that is chosen when none is asked for [s]. Over 15 s of a Furuta release the
 /// estimated inertias lie within 1.3 % of the truth at 5 ms and within 0.2 % at 2 ms.
 inline constexpr double kLongestChosenStep = 0.005;
-
-/// Most time steps of all recordings together that may be asked for.
-inline constexpr double kTimeStepsMax = 1e7;
 
 /// What `calibrate` works on: segments on the grid of the step, and what was noticed on the way.
 struct Preparation {
@@ -23,21 +22,6 @@ struct Preparation {
   std::vector<std::string> sources;  ///< name of the recording of each segment
   std::vector<std::string> notes;
 };
-
-/// Checks that mechanism and recordings are sound and belong together.
-/// @throws std::invalid_argument naming what is wrong and what to do
-void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings);
-
-/// Checks that every choice is a number in its range, and that a step asked for cuts the longest
-/// segment into 10 steps or more and all recordings into at most kTimeStepsMax.
-/// @throws std::invalid_argument naming the choice and what to do
-void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
-
-/// Whether any angle leaves the first one it was seen at.
-bool anything_moves(const std::vector<Recording>& recordings);
-
-/// @throws std::invalid_argument where no angle ever changes
-void require_motion(const std::vector<Recording>& recordings);
 
 /// Checks the input and puts it on the grid of the step.
 ///
@@ -49,17 +33,6 @@ void require_motion(const std::vector<Recording>& recordings);
 /// @throws std::invalid_argument naming what is wrong and what to do
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options);
-
-/// Standard deviation of the white part of a signal, from fourth differences; other signals than
-/// noise leave little there when well sampled. Zero for fewer than 5 observed samples in a row.
-double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
-
-/// The same of what a sensor reads between its slips, by divided differences where samples are
-/// irregular.
-double noise_level(const Segment& segment, Eigen::Index sensor);
-
-/// The largest noise level of the angles of any segment, at least 1e-5 rad.
-double angle_noise_level(const std::vector<Recording>& recordings);
 
 /// State error weight κ = (σ_y/σ_p)² for a first fit of a rig of any size: σ_y the angles' noise,
 /// σ_p a fiftieth of the typical impulse a body's inertia takes in a step.
