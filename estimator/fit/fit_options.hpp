@@ -43,7 +43,7 @@ struct CalibrationOptions {
   double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: chosen
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
-  double filter_cutoff = 10.0;  ///< low-pass for initial states [Hz]
+  double filter_cutoff = 10.0;  ///< low-pass for initial states, raised for fast motion [Hz]
   int max_iterations = 100;     ///< of the joint estimation, and of the simulation fit
   /// After the joint fit, refine parameters and initial states so that the open-loop simulation
   /// itself fits the angles best (SimulationProblem), where the motion can be predicted at all.

@@ -5,8 +5,7 @@
 #include <numeric>
 
 #include "estimator/model/sensor.hpp"
-#include "estimator/signal/butterworth.hpp"
-#include "estimator/signal/filtfilt.hpp"
+#include "estimator/signal/low_pass.hpp"
 #include "estimator/signal/unwrap.hpp"
 
 namespace estimator {
@@ -21,9 +20,6 @@ Segment without_shifts(const Mechanism& mechanism, Segment segment) {
 }
 
 namespace {
-
-constexpr int kFilterOrder = 2;
-constexpr double kNyquistShare = 0.8;  // a cutoff above this share leaves nothing to filter
 
 /// Linear interpolation of what was observed at rising positions, on the grid 0, spacing,
 /// 2 spacing, …; constant beyond the ends.
@@ -79,11 +75,11 @@ Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segme
 
 /// Readings of the sensors at the nodes: nodes × sensors.
 Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
-                               Eigen::Index nodes, double cutoff) {
-  Eigen::MatrixXd samples = steady_readings(mechanism, segment);
-  if (cutoff < kNyquistShare * 0.5 / segment.period) {
-    samples = filtfilt_columns(butterworth_low_pass(kFilterOrder, cutoff, segment.period), samples);
-  }
+                               Eigen::Index nodes, const StartFilter& filter) {
+  const Eigen::MatrixXd raw = steady_readings(mechanism, segment);
+  const Eigen::MatrixXd samples = filter.to_noise
+                                      ? low_pass_to_noise(raw, filter.cutoff, segment.period)
+                                      : low_pass(raw, filter.cutoff, segment.period);
   std::vector<double> positions(static_cast<std::size_t>(samples.rows()));
   std::iota(positions.begin(), positions.end(), 0.0);
   Eigen::MatrixXd readings(nodes, samples.cols());
@@ -98,8 +94,8 @@ Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segmen
 }  // namespace
 
 Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
-                                  Eigen::Index nodes, double cutoff) {
-  Eigen::MatrixXd readings = start_readings(mechanism, segment, step, nodes, cutoff);
+                                  Eigen::Index nodes, const StartFilter& filter) {
+  Eigen::MatrixXd readings = start_readings(mechanism, segment, step, nodes, filter);
   const std::vector<Sensor> sensors = sensors_of(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     readings.col(static_cast<Eigen::Index>(i)).array() +=
@@ -118,7 +114,7 @@ Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& seg
                                   double cutoff) {
   const Eigen::Index n = mechanism.hinge_count(), samples = steady_count(segment);
   const Eigen::MatrixXd start =
-      start_coordinates(mechanism, segment, segment.period, samples, cutoff);
+      start_coordinates(mechanism, segment, segment.period, samples, {cutoff, true});
   Eigen::MatrixXd states(2 * n, samples);
   states.topRows(n) = start.transpose();
   for (Eigen::Index k = 0; k < samples; ++k) {

@@ -6,11 +6,11 @@
 #include <stdexcept>
 
 #include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/inertial_noise.hpp"
 #include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/noise_update.hpp"
-#include "estimator/fit/number_text.hpp"
 #include "estimator/fit/physical/second_chance.hpp"
 #include "estimator/fit/physical/tangled_nodes.hpp"
 
@@ -32,11 +32,10 @@ constexpr double kAstrayRatio = 1.5;
 /// to lead far astray: hardly more than a regression of accelerations, which any start survives.
 constexpr double kApproachShare = 1.0;
 constexpr double kApproachInterval = 0.05;  // [s]
-constexpr int kApproachSamples = 10;        // at least, in an interval
 
 constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels still change
 constexpr double kNegligibleDecrease = 1e-2;
-constexpr double kStagnantDecrease = 0.1;  // in three steps: the solver crawls
+constexpr double kStagnantDecrease = 0.1;  // at least, in three steps: the solver crawls
 constexpr int kNoiseRounds = 10;
 constexpr int kChanceRounds = 4;        // second chances that are taken
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
@@ -91,15 +90,12 @@ LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrea
   LmOptions options;
   options.max_iterations = std::numeric_limits<int>::max();
   options.cost_tolerance = decrease / readings;
-  options.stagnant_gain = kStagnantDecrease / readings;
+  options.stagnant_gain = std::max(kStagnantDecrease, decrease) / readings;
   return options;
 }
 
 void ShootingFit::shorten_intervals(const Mechanism& start) {
-  double least = 0.0;
-  for (const Segment& segment : input_.segments) {
-    least = std::max(least, kApproachSamples * segment.period);
-  }
+  const double least = least_interval(input_.segments);
   while (!std::isfinite(first_problem(start)->cost())) {
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
@@ -137,10 +133,7 @@ void ShootingFit::fit_loosely(const Mechanism& start) {
 /// Moves the parameters to what short intervals give. False where the readings are too sparse.
 bool ShootingFit::approach(Mechanism& mechanism) {
   ShootingGrid grid = input_.grid;
-  grid.interval = kApproachInterval;
-  for (const Segment& segment : input_.segments) {
-    grid.interval = std::max(grid.interval, kApproachSamples * segment.period);
-  }
+  grid.interval = std::max(kApproachInterval, least_interval(input_.segments));
   if (grid.interval >= input_.grid.interval) return false;
   ShootingNoise noise = input_.noise;
   noise.acceleration *= kApproachShare / kGenerousShare;

@@ -24,8 +24,10 @@ namespace estimator {
 namespace {
 
 constexpr int kSamplesMin = 10;
-constexpr double kDurationMin = 0.05;     // [s]
-constexpr double kInterval = 0.2;         // [s]; short enough for any motion to be predictable
+constexpr double kDurationMin = 0.05;  // [s]
+constexpr double kInterval = 0.2;      // [s]; short enough for any motion to be predictable
+constexpr int kIntervals = 16;         // of short recordings together; several go at a time
+constexpr int kIntervalSamplesMin = 10;
 constexpr double kDifferenceTime = 0.01;  // over which accelerations are differenced [s]
 
 /// Root mean square acceleration of every hinge, from its start rates [rad/s²].
@@ -76,6 +78,13 @@ Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
   return make_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
 }
 
+/// Usual spacing of nodes [s].
+double choose_interval(const std::vector<Segment>& segments) {
+  double total = 0.0;
+  for (const Segment& segment : segments) total += segment.duration();
+  return std::min(kInterval, std::max(total / kIntervals, least_interval(segments)));
+}
+
 void note_stretched(const Mechanism& mechanism, const std::string& recording,
                     const Segment& segment, const std::vector<StretchedPose>& poses,
                     std::vector<std::string>& notes) {
@@ -96,6 +105,12 @@ bool is_long_enough(const Segment& segment) {
 }
 
 }  // namespace
+
+double least_interval(const std::vector<Segment>& segments) {
+  double longest = 0.0;
+  for (const Segment& segment : segments) longest = std::max(longest, segment.period);
+  return kIntervalSamplesMin * longest;
+}
 
 Mechanism without_creep(Mechanism mechanism) {
   for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
@@ -169,7 +184,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
     }
   }
   for (std::string& note : tell_absent(mechanism, recordings)) input.notes.push_back(note);
-  input.grid.interval = node_interval(mechanism, input.segments, kInterval);
+  input.grid.interval = node_interval(mechanism, input.segments, choose_interval(input.segments));
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
                                 std::to_string(kSamplesMin) + " samples over " +

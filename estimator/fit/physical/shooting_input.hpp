@@ -32,6 +32,9 @@ struct ShootingInput {
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
 
+/// Shortest spacing of nodes that is chosen: there are ten samples in it [s].
+double least_interval(const std::vector<Segment>& segments);
+
 /// Whether friction would have to know the reactions in a closed loop, which its motion leaves
 /// open.
 bool has_loaded_loop(const Mechanism& mechanism);

@@ -16,7 +16,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.controls = segment.controls;
   data.angles = resample(without_shifts(mechanism, segment), step).angles;
   const Eigen::MatrixXd start =
-      start_coordinates(mechanism, segment, step, data.angles.rows(), cutoff);
+      start_coordinates(mechanism, segment, step, data.angles.rows(), {cutoff});
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
   states.topRows(start.cols()) = start.transpose();
   if (mechanism.hinge_count() <= kTreeHingesMax) close_loops(mechanism, step, where, states);
