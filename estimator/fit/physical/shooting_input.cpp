@@ -28,7 +28,7 @@ constexpr double kDurationMin = 0.05;  // [s]
 constexpr double kInterval = 0.2;      // [s]; short enough for any motion to be predictable
 constexpr int kIntervals = 16;         // of short recordings together; several go at a time
 constexpr int kIntervalSamplesMin = 10;
-constexpr double kDifferenceTime = 0.01;  // over which accelerations are differenced [s]
+constexpr double kAccelerationTime = 0.01;  // over which accelerations are differenced [s]
 
 /// Root mean square acceleration of every hinge, from its start rates [rad/s²].
 Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
@@ -37,7 +37,7 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
   double count = 0.0;
   for (std::size_t s = 0; s < states.size(); ++s) {
     const auto stride =
-        std::max<Eigen::Index>(1, static_cast<Eigen::Index>(kDifferenceTime / spacing[s]));
+        std::max<Eigen::Index>(1, static_cast<Eigen::Index>(kAccelerationTime / spacing[s]));
     const double time = static_cast<double>(stride) * spacing[s];
     for (Eigen::Index k = stride; k < states[s].cols(); k += stride) {
       const Eigen::VectorXd change =
