@@ -222,7 +222,7 @@ class TrapFinder {
       const Hinge& hinge = mechanism_.hinges[static_cast<std::size_t>(j)];
       const Eigen::Vector3d axis = hinge.frame_a.col(0);
       const bool is_upright = axis.cross(down).norm() < kUpright;
-      if (hinge.kind != JointKind::kRevolute || hinge.body_a != Hinge::kGround || !is_upright ||
+      if (!hinge.traits().turns || hinge.body_a != Hinge::kGround || !is_upright ||
           readings_.is_told(j) || std::isfinite(hinge.start_angle.standard_deviation)) {
         continue;
       }

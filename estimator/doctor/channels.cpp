@@ -192,8 +192,7 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
         // As they were read: what is clipped is not continued over turns.
-        const ReadingSeries series =
-            observed_readings(segment, segment.angles.col(i), JointKind::kPrismatic);
+        const ReadingSeries series = observed_readings(segment, segment.angles.col(i), false);
         const SignalScale scale(series, quanta[static_cast<std::size_t>(i)]);
         PlateauSearch(series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor))
             .run([&](std::size_t first, std::size_t count) {
@@ -356,8 +355,8 @@ void compare_quanta(const std::vector<Sensor>& sensors, const std::vector<double
     const double ratio = seen[i] / stated[i];
     if (std::abs(ratio - 1.0) < kTolerance) continue;
     const Sensor& sensor = sensors[i];
-    const bool turns = sensor.kind == JointKind::kRevolute;
-    const double per_unit = (turns ? 2.0 * std::numbers::pi : 1.0) / seen[i];
+    const JointTraits& joint = sensor.traits();
+    const double per_unit = joint.count_size / seen[i];
     Finding finding;
     finding.kind = "quantum";
     finding.channel = sensor.name;
@@ -365,9 +364,8 @@ void compare_quanta(const std::vector<Sensor>& sensors, const std::vector<double
     finding.unit = sensor.units().coordinate;
     finding.what = "encoder " + sensor.name + ": readings differ by whole multiples of " +
                    number_text(seen[i], 5) + " " + sensor.units().coordinate + ", " +
-                   number_text(per_unit, 6) + (turns ? " counts per turn" : " counts per metre") +
-                   ", and the rig file says " +
-                   number_text((turns ? 2.0 * std::numbers::pi : 1.0) / stated[i], 6);
+                   number_text(per_unit, 6) + " counts per " + joint.count +
+                   ", and the rig file says " + number_text(joint.count_size / stated[i], 6);
     finding.advice =
         "check how edges are counted (a quadrature signal has four a line), and whether "
         "the recording was rounded";

@@ -188,7 +188,7 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
   if (!fit.is_valid() || !(fit.unexplained() < kExplained)) return;
   for (const Sensor& sensor : sensors_of(mechanism)) {
     const Parameter& offset = mechanism.parameters[static_cast<std::size_t>(sensor.offset)];
-    if (sensor.kind != JointKind::kRevolute || !offset.free) continue;
+    if (!sensor.traits().wraps || !offset.free) continue;
     const double found = fit.mechanism().parameters[static_cast<std::size_t>(sensor.offset)].value;
     const double size = sensor.difference(found - offset.value);
     if (!(std::abs(size) > kFarZero)) continue;

@@ -53,7 +53,7 @@ void add_encoder_mistakes(const Sensor& sensor, Eigen::Index column, std::vector
        .mistake = who + " is inverted",
        .remedy = "change `inverted` in the column (or the encoder) of hinge " + quoted(sensor.name),
        .mend_segment = scale_angle(column, -1.0)});
-  if (sensor.kind != JointKind::kRevolute) return;
+  if (!sensor.traits().wraps) return;
   out.push_back({.kind = "zero-upside-down",
                  .channel = sensor.name,
                  .mistake = "the zero of " + who + " is off by half a turn",
@@ -65,7 +65,7 @@ void add_encoder_mistakes(const Sensor& sensor, Eigen::Index column, std::vector
 /// The zero is anywhere: the offset is fitted.
 void add_shifted_zero(const Mechanism& mechanism, const Sensor& sensor,
                       std::vector<Hypothesis>& out) {
-  if (sensor.kind != JointKind::kRevolute || varies(mechanism, sensor.offset)) return;
+  if (!sensor.traits().wraps || varies(mechanism, sensor.offset)) return;
   for (const double start : kZeroStarts) {
     const int offset = sensor.offset;
     out.push_back({.kind = "shifted-zero",
@@ -96,7 +96,7 @@ void add_scales(const Sensor& sensor, Eigen::Index column, std::vector<Hypothesi
                              ": readings are to be multiplied by " + number_text(scale.factor, 5),
                    .mend_segment = scale_angle(column, scale.factor)});
   };
-  if (sensor.kind == JointKind::kRevolute) {
+  if (sensor.traits().turns) {
     std::ranges::for_each(kAngleScales, add);
   } else {
     std::ranges::for_each(kSlideScales, add);
@@ -107,7 +107,7 @@ void add_scales(const Sensor& sensor, Eigen::Index column, std::vector<Hypothesi
 void add_common_units(const std::vector<Sensor>& sensors, std::vector<Hypothesis>& out) {
   std::vector<Eigen::Index> columns;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    if (sensors[i].kind == JointKind::kRevolute) columns.push_back(static_cast<Eigen::Index>(i));
+    if (sensors[i].traits().turns) columns.push_back(static_cast<Eigen::Index>(i));
   }
   if (columns.size() < 2) return;
   for (const Scale& scale : kAngleScales) {
@@ -150,8 +150,7 @@ int joint_of(const Sensor& sensor) {
 bool is_parallel_to_parent(const Mechanism& mechanism, int hinge, int parent) {
   const Hinge& child = mechanism.hinges[static_cast<std::size_t>(hinge)];
   const Hinge& carrier = mechanism.hinges[static_cast<std::size_t>(parent)];
-  return child.body_a == carrier.body_b && child.kind == JointKind::kRevolute &&
-         carrier.kind == JointKind::kRevolute &&
+  return child.body_a == carrier.body_b && child.traits().turns && carrier.traits().turns &&
          1.0 - std::abs(child.frame_a.col(0).dot(carrier.frame_b.col(0))) < kParallel;
 }
 
@@ -163,7 +162,7 @@ struct Reference {
 
 /// Whether `own` reads all that `carrier` does and one joint more.
 bool reads_one_more(const Sensor& own, const Sensor& carrier) {
-  return own.terms.size() == carrier.terms.size() + 1 && own.kind == JointKind::kRevolute &&
+  return own.terms.size() == carrier.terms.size() + 1 && own.traits().turns &&
          std::ranges::all_of(carrier.terms, [&](const Sensor::Term& term) {
            return std::ranges::any_of(own.terms, [&](const Sensor::Term& each) {
              return each.hinge == term.hinge && each.sign == term.sign;

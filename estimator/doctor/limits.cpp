@@ -90,7 +90,7 @@ void compare_speed(const Sensor& sensor, int column, double quantum, double fast
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        observed_readings(segment, segment.angles.col(column), sensor.kind);
+        observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
     const SignalScale scale(series, quantum);
     for (std::size_t first = 0, last = 0; last < series.size(); ++last) {
       const double error = quantum + kDeviations * scale.noise(last);
@@ -163,7 +163,7 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Senso
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        observed_readings(segment, segment.angles.col(column), sensor.kind);
+        observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
     const SignalScale scale(series, quantum);
     for (std::size_t k = 0; k < series.size(); ++k) {
       const double beyond = -stop.distance(sensor.terms.front().sign * (series.values[k] + offset));

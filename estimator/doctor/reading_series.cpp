@@ -10,16 +10,17 @@ std::size_t ReadingSeries::at_row(int row) const {
 }
 
 ReadingSeries observed_readings(const Segment& segment,
-                                const Eigen::Ref<const Eigen::VectorXd>& readings, JointKind kind) {
+                                const Eigen::Ref<const Eigen::VectorXd>& readings, bool wraps) {
   ReadingSeries series;
   series.period = segment.period;
   for (Eigen::Index k = 0; k < readings.size(); ++k) {
     if (std::isnan(readings[k])) continue;
     // A reading that jumped by a turn is the same angle.
-    const double value =
-        series.values.empty()
-            ? readings[k]
-            : series.values.back() + joint_difference(kind, readings[k] - series.values.back());
+    double value = readings[k];
+    if (!series.values.empty()) {
+      const double change = value - series.values.back();
+      value = series.values.back() + (wraps ? turn_difference(change) : change);
+    }
     series.times.push_back(segment.time(k));
     series.values.push_back(value);
     series.rows.push_back(static_cast<int>(k));

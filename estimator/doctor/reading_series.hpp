@@ -27,7 +27,8 @@ struct ReadingSeries {
 };
 
 /// Readings of a column of a segment's shape, e.g. Segment::angles.col(sensor).
+/// @param wraps  whether they are continued over whole turns (JointTraits)
 ReadingSeries observed_readings(const Segment& segment,
-                                const Eigen::Ref<const Eigen::VectorXd>& readings, JointKind kind);
+                                const Eigen::Ref<const Eigen::VectorXd>& readings, bool wraps);
 
 }  // namespace estimator

@@ -158,7 +158,7 @@ class SegmentExamination {
   }
   ReadingSeries series_of(int sensor) const {
     return observed_readings(segment_, readings_.col(sensor),
-                             sensors_[static_cast<std::size_t>(sensor)].kind);
+                             sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
   }
   SeriesKind kind() const {
     return model_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
@@ -282,7 +282,7 @@ std::vector<double> seen_quanta(const std::vector<Sensor>& sensors,
     for (const Recording& recording : recordings) {
       for (const Segment& segment : recording.segments) {
         series.push_back(observed_readings(
-            segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensors[i].kind));
+            segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensors[i].traits().wraps));
       }
     }
     quanta.push_back(robust_quantum(series, sensors[i].units().scale));

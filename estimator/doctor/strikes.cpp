@@ -163,8 +163,8 @@ void find_strikes(const Mechanism& mechanism, const std::vector<double>& quanta,
     std::vector<Strike> strikes;
     double lowest = HUGE_VAL, highest = -HUGE_VAL;
     for (const Segment& segment : recording.segments) {
-      const ReadingSeries series =
-          observed_readings(segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.kind);
+      const ReadingSeries series = observed_readings(
+          segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.traits().wraps);
       add_strikes(series, SignalScale(series, quanta[i]), segment.start, strikes);
       for (const double value : series.values) {
         lowest = std::min(lowest, value);

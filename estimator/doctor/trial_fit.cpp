@@ -75,7 +75,7 @@ std::optional<FastJoint> find_fast_joint(const Mechanism& mechanism, const Shoot
     const Eigen::MatrixXd& states = input.states[s];
     rows += static_cast<double>(states.cols());
     for (Eigen::Index j = 0; j < hinges; ++j) {
-      if (mechanism.hinges[static_cast<std::size_t>(j)].kind != JointKind::kRevolute) continue;
+      if (!mechanism.hinges[static_cast<std::size_t>(j)].traits().wraps) continue;
       const auto turns = states.row(hinges + j).array().abs() * input.segments[s].period;
       fast[j] += static_cast<double>((turns > kTurnMost).count());
     }

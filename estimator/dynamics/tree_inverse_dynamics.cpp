@@ -114,7 +114,8 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
     } else {
       Link link;
       link.hinge = edge.hinge;
-      link.slides = mechanism.hinges[at].kind == JointKind::kPrismatic;
+      link.slides = !mechanism.hinges[at].traits().turns;
+      link.wraps = mechanism.hinges[at].traits().wraps;
       link.sign = edge.forward ? 1.0 : -1.0;
       link.frame = joint.frame_b;
       link.parent = parent.link;
@@ -228,7 +229,7 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
   axis.torque = of_links + axis.shaft_inertia * acceleration;
   axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
   T stretch = angle - axis.rest_angle;
-  if (!link.slides) stretch -= T(2.0 * M_PI * nearest(T(stretch / (2.0 * M_PI))));
+  if (link.wraps) stretch -= T(2.0 * M_PI * nearest(T(stretch / (2.0 * M_PI))));
   axis.idle_torque = idle_torque(axis.constant_torque, axis.stiffness, stretch);
   T torque = axis.torque;
   FrictionLaws::each([&]<typename Law>(int place) {

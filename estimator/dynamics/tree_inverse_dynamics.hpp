@@ -118,6 +118,7 @@ class TreeInverseDynamics {
     int hinge;
     int parent;             // index into links_, −1: ground
     bool slides;            // along the axis, instead of turning about it
+    bool wraps;             // whole turns lead to the same place
     double sign;            // +1 where the link's body is the hinge's body b
     Eigen::Matrix3d frame;  // hinge frame → its body b, as a rotation
     Eigen::Matrix3d mount;  // parent's link frame → hinge frame on the parent, as a rotation

@@ -54,7 +54,7 @@ Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segme
   bool is_any_late = false;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
-    if (sensors[i].kind == JointKind::kRevolute) samples.col(column) = unwrap(samples.col(column));
+    if (sensors[i].traits().wraps) samples.col(column) = unwrap(samples.col(column));
     is_any_late |= parameter_at(mechanism, sensors[i].delay).value != 0.0;
   }
   if (segment.times.empty() && !samples.hasNaN() && !is_any_late) return samples;

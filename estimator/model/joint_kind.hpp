@@ -1,5 +1,10 @@
 #pragma once
 
+#include <cassert>
+#include <cstddef>
+#include <iterator>
+#include <numbers>
+
 #include "estimator/math/turns.hpp"
 
 namespace estimator {
@@ -14,26 +19,123 @@ enum class JointKind {
 /// lever of a small rig, at which a turn by a radian moves a mass about as far [m/rad].
 inline constexpr double kSlidePerRadian = 0.1;
 
-/// Units that follow from the kind of a joint, and how its coordinate is compared.
+/// Units that follow from the kind of a joint.
 struct JointUnits {
   const char* coordinate;  ///< "rad"
   const char* error;       ///< of a thousandth of it, "mrad"
   const char* rate;        ///< "rad/s"
   const char* noise;       ///< of acceleration noise, "rad/s²/√Hz"
   const char* force;       ///< "N·m"
+  const char* stiffness;   ///< "N·m/rad"
+  const char* inertia;     ///< of a motor's shaft, "kg·m²"
+  const char* gain;        ///< of a motor, by the unit of its control, "N·m/unit"
+  const char* back_emf;    ///< "unit·s/rad"
   const char* quantity;    ///< "angle", what an encoder reads
   double scale;            ///< what counts as a turn by one radian, in the coordinate's unit
 };
 
-inline constexpr JointUnits joint_units(JointKind kind) {
-  return kind == JointKind::kPrismatic
-             ? JointUnits{"m", "mm", "m/s", "m/s²/√Hz", "N", "position", kSlidePerRadian}
-             : JointUnits{"rad", "mrad", "rad/s", "rad/s²/√Hz", "N·m", "angle", 1.0};
+/// A field of a joint in a rig file that joints of each kind have by a name of their own.
+struct JointField {
+  const char* part;    ///< the message of the joint that holds it; "": the joint itself
+  const char* name;    ///< "rest_angle"
+  const char* unit;    ///< "" where the name says it
+  const char* symbol;  ///< of the parameter that it sets, behind the joint's name; "": of none
+};
+
+/// All that follows from the kind of a joint alone. Nothing else asks which kind it is.
+struct JointTraits {
+  JointKind kind;
+  const char* word;  ///< in rig files, an enumerator of Hinge::Kind
+  const char* verb;  ///< "turns", what the joint does in sentences
+  const char* noun;  ///< "turn", what its encoder reads
+  /// Whether the child turns about the axis as the coordinate grows; else it moves along it.
+  bool turns;
+  /// Whether coordinates a whole turn apart are the same place.
+  bool wraps;
+  /// Whether SPOOK steps know it.
+  bool in_spook;
+  JointUnits units;
+  JointField rest, inertia, counts, constant;
+  /// In other fields of rig files and scenarios, and in columns: "angle_rad", "speed_rad_per_s".
+  const char* coordinate_field;
+  const char* rate_field;
+  const char *count, *count_unit;  ///< what `counts` are of: "metre", "m"
+  double count_size;               ///< the same in the coordinate's unit
+  const char *urdf, *mjcf;         ///< types of joints in descriptions of robots
+};
+
+inline constexpr JointTraits kJointKinds[] = {
+    {.kind = JointKind::kRevolute,
+     .word = "REVOLUTE",
+     .verb = "turns",
+     .noun = "turn",
+     .turns = true,
+     .wraps = true,
+     .in_spook = true,
+     .units = {.coordinate = "rad",
+               .error = "mrad",
+               .rate = "rad/s",
+               .noise = "rad/s²/√Hz",
+               .force = "N·m",
+               .stiffness = "N·m/rad",
+               .inertia = "kg·m²",
+               .gain = "N·m/unit",
+               .back_emf = "unit·s/rad",
+               .quantity = "angle",
+               .scale = 1.0},
+     .rest = {"spring", "rest_angle", "rad", "theta_rest"},
+     .inertia = {"motor", "shaft_inertia", "kg·m²", "J_shaft"},
+     .counts = {"encoder", "counts_per_turn", "", ""},
+     .constant = {"", "constant_torque", "N·m", "tau_0"},
+     .coordinate_field = "angle_rad",
+     .rate_field = "speed_rad_per_s",
+     .count = "turn",
+     .count_unit = "turn",
+     .count_size = 2.0 * std::numbers::pi,
+     .urdf = "revolute",
+     .mjcf = "hinge"},
+    {.kind = JointKind::kPrismatic,
+     .word = "PRISMATIC",
+     .verb = "slides",
+     .noun = "slide",
+     .turns = false,
+     .wraps = false,
+     .in_spook = false,
+     .units = {.coordinate = "m",
+               .error = "mm",
+               .rate = "m/s",
+               .noise = "m/s²/√Hz",
+               .force = "N",
+               .stiffness = "N/m",
+               .inertia = "kg",
+               .gain = "N/unit",
+               .back_emf = "unit·s/m",
+               .quantity = "position",
+               .scale = kSlidePerRadian},
+     .rest = {"spring", "rest_position", "m", "x_rest"},
+     .inertia = {"motor", "reflected_mass", "kg", "m_shaft"},
+     .counts = {"encoder", "counts_per_m", "", ""},
+     .constant = {"", "constant_force", "N", "f_0"},
+     .coordinate_field = "position_m",
+     .rate_field = "speed_m_per_s",
+     .count = "metre",
+     .count_unit = "m",
+     .count_size = 1.0,
+     .urdf = "prismatic",
+     .mjcf = "slide"},
+};
+
+inline constexpr const JointTraits& joint_traits(JointKind kind) {
+  const JointTraits& traits = kJointKinds[static_cast<std::size_t>(kind)];
+  assert(traits.kind == kind);  // rows are in the order of the enumerators
+  return traits;
 }
+
+inline constexpr JointUnits joint_units(JointKind kind) { return joint_traits(kind).units; }
 
 /// A difference of two coordinates of a joint as it is to be judged.
 inline double joint_difference(JointKind kind, double difference) {
-  return kind == JointKind::kPrismatic ? difference : turn_difference(difference);
+  return joint_traits(kind).wraps ? turn_difference(difference) : difference;
 }
 
 }  // namespace estimator

@@ -1,4 +1,5 @@
 // What the quantities of a mechanism are called, their units, neutral values and bounds.
+#include <array>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -10,6 +11,8 @@
 namespace estimator {
 namespace {
 
+constexpr int kConstantTorque = static_cast<int>(HingeQuantity::kConstantTorque);
+constexpr int kBehindFriction = Mechanism::kHingeQuantities - kConstantTorque;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Name suffix, unit, neutral value and physical bounds of one kind of quantity.
@@ -45,33 +48,21 @@ constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, 
 constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
                                          any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
 
-// Of a hinge behind its friction, in the order of HingeQuantity.
-constexpr QuantityFacts kHingeFacts[] = {any("tau_0", "N·m"),
-                                         at_least_zero("k", "N·m/rad"),
-                                         any("theta_rest", "rad"),
-                                         any("K", "N·m/unit"),
-                                         at_least_zero("J_shaft", "kg·m²"),
-                                         at_least_zero("k_e", "unit·s/rad"),
-                                         at_least_zero("delay", "s"),
-                                         any("offset", "rad"),
-                                         kEncoderDelay,
-                                         any("stop_lower", "rad"),
-                                         any("stop_upper", "rad"),
-                                         {"restitution", "-", 0.0, 0.0, 1.0}};
-
-// The same of a joint that slides.
-constexpr QuantityFacts kSliderFacts[] = {any("f_0", "N"),
-                                          at_least_zero("k", "N/m"),
-                                          any("x_rest", "m"),
-                                          any("K", "N/unit"),
-                                          at_least_zero("m_shaft", "kg"),
-                                          at_least_zero("k_e", "unit·s/m"),
-                                          at_least_zero("delay", "s"),
-                                          any("offset", "m"),
-                                          kEncoderDelay,
-                                          any("stop_lower", "m"),
-                                          any("stop_upper", "m"),
-                                          {"restitution", "-", 0.0, 0.0, 1.0}};
+/// Of a joint behind its friction, in the order of HingeQuantity.
+constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const JointTraits& is) {
+  return {any(is.constant.symbol, is.units.force),
+          at_least_zero("k", is.units.stiffness),
+          any(is.rest.symbol, is.units.coordinate),
+          any("K", is.units.gain),
+          at_least_zero(is.inertia.symbol, is.units.inertia),
+          at_least_zero("k_e", is.units.back_emf),
+          at_least_zero("delay", "s"),
+          any("offset", is.units.coordinate),
+          kEncoderDelay,
+          any("stop_lower", is.units.coordinate),
+          any("stop_upper", is.units.coordinate),
+          {"restitution", "-", 0.0, 0.0, 1.0}};
+}
 
 constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},
@@ -190,24 +181,22 @@ QuantityFacts facts_of(const Mechanism& mechanism, const InertialSensor& sensor,
 }
 
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
-constexpr int kBehindFriction = static_cast<int>(HingeQuantity::kConstantTorque);
 static_assert(std::size(kPointFacts) == static_cast<int>(HingeQuantity::kFriction));
 static_assert(std::size(kPointFacts) == Mechanism::kWeldQuantities);
-static_assert(kBehindFriction + std::size(kHingeFacts) == Mechanism::kHingeQuantities);
-static_assert(std::size(kSliderFacts) == std::size(kHingeFacts));
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
 static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
 static_assert(std::size(kLoadFacts) == Mechanism::kInertialQuantities);
 static_assert(std::size(kAirFacts) == Mechanism::kAirQuantities);
 
 QuantityFacts hinge_facts(JointKind kind, HingeQuantity quantity) {
-  const bool slides = kind == JointKind::kPrismatic;
+  const bool slides = !joint_traits(kind).turns;
   if (const FrictionQuantity* const law = friction_facts(quantity)) {
     return at_least_zero(law->symbol_of(slides), law->unit_of(slides), law->neutral);
   }
   const int place = static_cast<int>(quantity);
   if (quantity < HingeQuantity::kFriction) return kPointFacts[place];
-  return (slides ? kSliderFacts : kHingeFacts)[place - kBehindFriction];
+  const auto facts = facts_behind_friction(joint_traits(kind));
+  return facts[static_cast<std::size_t>(place - kConstantTorque)];
 }
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {

@@ -110,9 +110,9 @@ void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std
   }
   if (hinge.creep_speed < 0.0) faults.push_back(who + "the creep speed must be ≥ 0");
   if (!std::isfinite(hinge.gear_ratio)) faults.push_back(who + "the gear ratio must be finite");
-  if (hinge.gear_ratio != 0.0 && hinge.kind == JointKind::kPrismatic) {
-    faults.push_back(who +
-                     "slides, and what its rotor does beside is not known; remove gear_ratio");
+  if (hinge.gear_ratio != 0.0 && !hinge.traits().turns) {
+    faults.push_back(who + std::string(hinge.traits().verb) +
+                     ", and what its rotor does beside is not known; remove gear_ratio");
   }
 }
 
@@ -178,7 +178,7 @@ void require_hinges(const Mechanism& mechanism) {
   };
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    if (hinge.kind == JointKind::kPrismatic) refuse(hinge.name, "slides");
+    if (!hinge.traits().in_spook) refuse(hinge.name, hinge.traits().verb);
     if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
     if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
     if (hinge.control_noise != 0.0) refuse(hinge.name, "has a control with noise");

@@ -189,6 +189,7 @@ struct Hinge {
   /// Where, and how fast, it is when a recording begins [rad, rad/s]. Physical parameters alone
   Expectation start_angle = {}, start_rate = {};
 
+  const JointTraits& traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
   double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
 };

@@ -57,11 +57,10 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
       reach(mechanism.welds[at], point_of_weld(mechanism, edge.hinge, false),
             point_of_weld(mechanism, edge.hinge, true), 0.0, 0.0);
     } else {
-      const bool slides = mechanism.hinges[at].kind == JointKind::kPrismatic;
+      const bool turns = mechanism.hinges[at].traits().turns;
       const double moved = coordinates[edge.hinge];
       reach(mechanism.hinges[at], point_of_hinge(mechanism, edge.hinge, false),
-            point_of_hinge(mechanism, edge.hinge, true), slides ? 0.0 : moved,
-            slides ? moved : 0.0);
+            point_of_hinge(mechanism, edge.hinge, true), turns ? moved : 0.0, turns ? 0.0 : moved);
     }
   }
   return q;
@@ -82,8 +81,7 @@ bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates)
   };
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    const bool slides = hinge.kind == JointKind::kPrismatic;
-    if (!agrees(hinge, slides ? 0.0 : coordinates[j])) return false;
+    if (!agrees(hinge, hinge.traits().turns ? coordinates[j] : 0.0)) return false;
   }
   for (const Weld& weld : mechanism.welds) {
     if (!agrees(weld, 0.0)) return false;

@@ -53,15 +53,14 @@ std::vector<Crossing> way_between(const Mechanism& mechanism, int from, int to) 
 }
 
 JointKind kind_of(const Mechanism& mechanism, const std::vector<Crossing>& way) {
-  bool slides = false;
+  std::optional<JointKind> first;
   for (const Crossing& crossing : way) {
     if (crossing.hinge < 0) continue;
-    slides = true;
-    if (mechanism.hinges[static_cast<std::size_t>(crossing.hinge)].kind == JointKind::kRevolute) {
-      return JointKind::kRevolute;
-    }
+    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(crossing.hinge)];
+    if (hinge.traits().turns) return hinge.kind;
+    if (!first) first = hinge.kind;
   }
-  return slides ? JointKind::kPrismatic : JointKind::kRevolute;
+  return first.value_or(JointKind{});
 }
 
 }  // namespace
@@ -208,7 +207,7 @@ Eigen::VectorXd JointReadings::whole_turns(
   const Eigen::Index rows = matrix_.rows();
   Eigen::VectorXd turns = Eigen::VectorXd::Zero(rows);
   for (Eigen::Index i = 1; i < rows; ++i) {
-    if (sensors_[static_cast<std::size_t>(i)].kind != JointKind::kRevolute) continue;
+    if (!sensors_[static_cast<std::size_t>(i)].traits().wraps) continue;
     // weights · earlier rows = this row, where those before tell what it reads
     const Eigen::MatrixXd before = matrix_.topRows(i).transpose();
     const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());

@@ -26,6 +26,7 @@ struct Sensor {
   int offset = 0;  ///< index into Mechanism::parameters [rad or m]
   int delay = 0;   ///< likewise: a reading is of so long before its sample [s]
 
+  const JointTraits& traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
   /// Of two readings, or of a reading and what it should be: an angle knows no whole revolutions.
   double difference(double of_readings) const { return joint_difference(kind, of_readings); }
@@ -69,7 +70,8 @@ std::vector<JointKind> sensor_kinds(const Mechanism& mechanism);
 /// Of each sensor, what counts as an error of one radian, in its unit (JointUnits::scale).
 Eigen::VectorXd sensor_scales(const Mechanism& mechanism);
 
-/// An angle, unless everything between the two bodies slides.
+/// That of the first joint between the two bodies that turns, or else of the first: an angle,
+/// unless everything between slides.
 JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder);
 
 /// What an encoder between two bodies reads, or why there is no such reading: joints between that

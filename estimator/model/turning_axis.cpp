@@ -36,7 +36,7 @@ std::optional<Eigen::Vector3d> turning_axis(const Mechanism& mechanism, int body
       const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(edge->hinge)];
       const Eigen::Vector3d own =
           poses[static_cast<std::size_t>(hinge.body_b)].e * hinge.frame_b.col(0);
-      if (hinge.kind == JointKind::kRevolute) {
+      if (hinge.traits().turns) {
         if (axis.isZero()) axis = own;
         if (!(axis.cross(own).norm() < kParallelAxes)) return std::nullopt;
       }

@@ -190,7 +190,7 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
     Eigen::VectorXd angles(n);
     for (int j = 0; j < n; ++j) {
       const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-      angles[j] = (hinge.kind == JointKind::kPrismatic ? kSlide : kTurn) * even(random);
+      angles[j] = (hinge.traits().turns ? kTurn : kSlide) * even(random);
     }
     Eigen::MatrixXd motion = Eigen::MatrixXd::Identity(n, n);
     if (closure.has_loops()) {

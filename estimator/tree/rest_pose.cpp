@@ -160,7 +160,7 @@ std::optional<RestPose> lowest_rest(const Mechanism& mechanism) {
 /// Angles within half a turn of zero.
 RestPose near_zero(const Mechanism& mechanism, RestPose pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].kind == JointKind::kPrismatic) continue;
+    if (!mechanism.hinges[static_cast<std::size_t>(j)].traits().wraps) continue;
     double& angle = pose.coordinates[j];
     angle = turn_difference(angle);
     if (angle < -M_PI + 1e-6) angle += kWholeTurn;  // upright is π, not −π
@@ -186,7 +186,7 @@ double turned_within(const std::vector<JointStop>& stops, const Mechanism& mecha
                      double coordinate) {
   const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
   const bool has_both = hinge.stops_lower && hinge.stops_upper;
-  if (hinge.kind == JointKind::kPrismatic || !has_both) return coordinate;
+  if (!hinge.traits().wraps || !has_both) return coordinate;
   for (const double turned : {coordinate, coordinate + kWholeTurn, coordinate - kWholeTurn}) {
     const bool fits = std::ranges::all_of(stops, [&](const JointStop& stop) {
       return stop.joint != joint || stop.distance(turned) >= 0.0;

@@ -50,9 +50,8 @@ std::string body_name(const estimator::Mechanism& mechanism, int body) {
 }
 
 std::string describe_counts(const EncoderFacts& encoder) {
-  return encoder.counts_per_turn > 0.0 ? format_number(encoder.counts_per_turn) + " counts/turn"
-         : encoder.counts_per_m > 0.0  ? format_number(encoder.counts_per_m) + " counts/m"
-                                       : "yes";
+  return encoder.counts > 0.0 ? format_number(encoder.counts) + " counts/" + encoder.counts_of
+                              : "yes";
 }
 
 /// The joints that an encoder between bodies reads, such as "1 + 2 - 3".

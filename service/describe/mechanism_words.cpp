@@ -49,13 +49,13 @@ std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& 
   const auto hinge = [&](int j) -> const estimator::Hinge& {
     return mechanism.hinges[static_cast<std::size_t>(j)];
   };
-  const bool slides = hinge(joints[0]).kind == JointKind::kPrismatic;
-  const double unit = (slides ? 1e-3 : 1.0 / kDegree) / mode.shape[joints[0]];  // 1 mm or 1°
+  const bool turns = hinge(joints[0]).traits().turns;
+  const double unit = (turns ? 1.0 / kDegree : 1e-3) / mode.shape[joints[0]];  // 1 mm or 1°
   std::vector<std::string> parts;
   for (const int j : joints) {
-    const bool sliding = hinge(j).kind == JointKind::kPrismatic;
-    const double amount = unit * mode.shape[j] * (sliding ? 1e3 : kDegree);
-    parts.push_back(format_number(amount, 3) + (sliding ? " mm of " : "° of ") + hinge(j).name);
+    const bool turning = hinge(j).traits().turns;
+    const double amount = unit * mode.shape[j] * (turning ? kDegree : 1e3);
+    parts.push_back(format_number(amount, 3) + (turning ? "° of " : " mm of ") + hinge(j).name);
   }
   return parts[0] + " with " + joined({parts.begin() + 1, parts.end()}, " and ");
 }
@@ -79,11 +79,9 @@ std::string pose_text(const estimator::Mechanism& mechanism, const RestPose& pos
 std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& mode) {
   const std::vector<int> joints = movers(mechanism, mode);
   const estimator::Hinge& first = mechanism.hinges[static_cast<std::size_t>(joints[0])];
-  const bool slides = first.kind == JointKind::kPrismatic;
   const std::string shape = shape_text(mechanism, mode);
   if (shape.empty()) {
-    return first.name + (slides ? " slides freely: nothing pulls it back"
-                                : " turns freely: nothing pulls it back");
+    return first.name + " " + first.traits().verb + " freely: nothing pulls it back";
   }
   return "nothing pulls back a motion of " + shape;
 }
@@ -119,11 +117,10 @@ std::string start_note(const estimator::Mechanism& mechanism) {
 std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder) {
   std::string text;
   if (encoder != nullptr) {
-    text += encoder->counts_per_turn > 0.0
-                ? "; encoder, " + format_number(encoder->counts_per_turn, 8) + " counts/turn"
-            : encoder->counts_per_m > 0.0
-                ? "; encoder, " + format_number(encoder->counts_per_m, 8) + " counts/m"
-                : "; encoder";
+    text += "; encoder";
+    if (encoder->counts > 0.0) {
+      text += ", " + format_number(encoder->counts, 8) + " counts/" + encoder->counts_of;
+    }
   } else {
     text += "; not read";
   }
@@ -148,7 +145,7 @@ std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
 }  // namespace
 
 std::string coordinate_text(JointKind kind, double value) {
-  if (kind == JointKind::kPrismatic) {
+  if (!joint_traits(kind).turns) {
     return format_number(std::abs(value) < 5e-7 ? 0.0 : value, 3) + " m";
   }
   const double degrees = kDegree * value;
@@ -211,11 +208,11 @@ std::vector<std::string> joint_words(const Rig& rig, const Eigen::VectorXd& coor
   };
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    const bool slides = hinge.kind == JointKind::kPrismatic;
     const EncoderFacts* const encoder = hinge.measured ? &rig.encoders[sensor++] : nullptr;
     words.push_back(hinge.name + " (" + body_name(hinge.body_b) + " on " + body_name(hinge.body_a) +
                     "): drawn at " + coordinate_text(hinge.kind, coordinates[j]) + ", positive " +
-                    (slides ? way_of(axis_of(j)) : "counterclockwise seen " + side_of(axis_of(j))) +
+                    (hinge.traits().turns ? "counterclockwise seen " + side_of(axis_of(j))
+                                          : way_of(axis_of(j))) +
                     stops_text(mechanism, j) + devices_text(rig, j, encoder));
   }
   for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {

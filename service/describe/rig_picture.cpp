@@ -37,10 +37,10 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
     if (!std::isnan(wanted[joint])) {
       throw proto::InputError("--at " + place.name + ": is given twice; give each joint once");
     }
-    const bool slides =
-        mechanism.hinges[static_cast<std::size_t>(joint)].kind == estimator::JointKind::kPrismatic;
-    if (place.degrees && slides) {
-      throw proto::InputError("--at " + place.name + ": the joint slides; give its place in m");
+    const estimator::JointTraits& is = mechanism.hinges[static_cast<std::size_t>(joint)].traits();
+    if (place.degrees && !is.turns) {
+      throw proto::InputError("--at " + place.name + ": the joint " + is.verb +
+                              "; give its place in " + is.units.coordinate);
     }
     wanted[joint] = place.value;
   }

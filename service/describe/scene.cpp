@@ -14,7 +14,6 @@ namespace service {
 namespace {
 
 using Eigen::Vector3d;
-using estimator::JointKind;
 
 // Lengths as parts of the mechanism's own size, so that pictures of any rig look alike.
 constexpr double kAxisHalf = 0.13;
@@ -47,10 +46,10 @@ class SceneMaker {
   Scene make() {
     for (int i = 0; i < mechanism_.body_count(); ++i) draw_body(i);
     for (int j = 0; j < mechanism_.hinge_count(); ++j) {
-      if (hinge(j).kind == JointKind::kPrismatic) {
-        draw_slide(j);
-      } else {
+      if (hinge(j).traits().turns) {
         draw_hinge(j);
+      } else {
+        draw_slide(j);
       }
     }
     for (int w = 0; w < mechanism_.weld_count(); ++w) draw_weld(w);
@@ -101,7 +100,7 @@ class SceneMaker {
 
   bool is_cart(int body) const {
     return std::ranges::any_of(mechanism_.hinges, [&](const estimator::Hinge& joint) {
-      return joint.kind == JointKind::kPrismatic && joint.body_b == body;
+      return !joint.traits().turns && joint.body_b == body;
     });
   }
 
@@ -240,9 +239,7 @@ class SceneMaker {
   void draw_encoder(const estimator::BodyEncoder& encoder) {
     std::string fault;
     const auto terms = estimator::terms_between(mechanism_, encoder, fault);
-    if (terms.empty() || estimator::kind_between(mechanism_, encoder) == JointKind::kPrismatic) {
-      return;
-    }
+    if (terms.empty() || !joint_traits(kind_between(mechanism_, encoder)).turns) return;
     // At the body's own end of the way, positive as the first joint is.
     const int own = joint_beside(terms, encoder.body_b < 0 ? encoder.body_a : encoder.body_b);
     const Vector3d e = terms.front().sign * axis(terms.front().hinge), p = place(own);

@@ -343,9 +343,8 @@ class Designer {
     for (int j = 0; j < task_.mechanism.hinge_count(); ++j) {
       const estimator::Hinge& hinge = task_.mechanism.hinges[static_cast<std::size_t>(j)];
       if (task_.facts.start[j] == 0.0) continue;
-      const bool slides = hinge.kind == estimator::JointKind::kPrismatic;
-      text += "initial { hinge: \"" + hinge.name + "\" " + (slides ? "position_m" : "angle_rad") +
-              ": " + format_number(task_.facts.start[j], 6) + " }\n";
+      text += "initial { hinge: \"" + hinge.name + "\" " + hinge.traits().coordinate_field + ": " +
+              format_number(task_.facts.start[j], 6) + " }\n";
     }
     return text;
   }

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/sensor.hpp"
@@ -21,12 +20,6 @@ constexpr double kUsualNoise = 1e-3;  // of an encoder of which nothing is told 
 /// Noise above this many times that of counting has another cause.
 constexpr double kCountingNoise = 1.5;
 
-double count_of(const Rig& rig, std::size_t sensor, bool slides) {
-  const EncoderFacts& facts = rig.encoders[sensor];
-  const double counts = slides ? facts.counts_per_m : facts.counts_per_turn;
-  return counts > 0.0 ? (slides ? 1.0 : 2.0 * std::numbers::pi) / counts : 0.0;
-}
-
 void find_noise(const StoredResult* stored, Today& today) {
   const std::vector<estimator::Sensor> sensors = estimator::sensors_of(today.rig.mechanism);
   const auto count = static_cast<Eigen::Index>(sensors.size());
@@ -35,8 +28,7 @@ void find_noise(const StoredResult* stored, Today& today) {
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
     const estimator::JointUnits units = sensors[i].units();
-    const double quantum =
-        count_of(today.rig, i, sensors[i].kind == estimator::JointKind::kPrismatic);
+    const double quantum = today.rig.encoders[i].count;
     const double counting = quantum / std::sqrt(12.0);
     double& noise = today.noise[at];
     noise = counting;

@@ -82,7 +82,7 @@ class AngleImport {
 
   /// Removes jumps of whole turns where the recording was made modulo a turn.
   void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
-    if (column_.kind != estimator::JointKind::kRevolute) return;
+    if (!joint_traits(column_.kind).wraps) return;
     using estimator::kWholeTurn;
     const auto [low, high] = range();
     if (!(high - low > std::numbers::pi && high - low <= kWholeTurn * (1.0 + 1e-6))) return;
@@ -176,20 +176,21 @@ class AngleImport {
   }
 
   [[noreturn]] void refuse_speed(int row, double speed, double speed_max) const {
-    const bool slides = column_.kind == estimator::JointKind::kPrismatic;
-    const std::string unit = std::string(" ") + estimator::joint_units(column_.kind).rate;
+    const estimator::JointTraits& joint = joint_traits(column_.kind);
+    const std::string unit = std::string(" ") + joint.units.rate;
     const std::string advice =
-        slides ? "if the column is in millimetres, write unit: MILLIMETER; if in encoder counts, "
-                 "unit: COUNT"
+        !joint.turns
+            ? "if the column is in millimetres, write unit: MILLIMETER; if in encoder counts, "
+              "unit: COUNT"
         : column_.in_radians
             ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
             : "check the column's unit";
     throw proto::InputError(
         table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
-        "' would " + (slides ? "slide" : "turn") + " at " + format_number(speed) + unit +
-        ", more than " + format_number(speed_max) + unit + "; " + advice +
+        "' would " + joint.noun + " at " + format_number(speed) + unit + ", more than " +
+        format_number(speed_max) + unit + "; " + advice +
         "; if only single rows are wrong, remove them; if the speed is true, raise " +
-        (slides ? "speed_max_m_per_s" : "speed_max_rad_per_s") +
+        (joint.turns ? "speed_max_rad_per_s" : "speed_max_m_per_s") +
         " in the rig file's recording { }");
   }
 
@@ -277,9 +278,8 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
     AngleImport& angle =
         angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
-    const double speed_max = format.angles[i].kind == estimator::JointKind::kPrismatic
-                                 ? format.slide_speed_max
-                                 : format.speed_max;
+    const double speed_max =
+        joint_traits(format.angles[i].kind).turns ? format.speed_max : format.slide_speed_max;
     angle.unwrap(time.stamps, speed_max, summary.notes);
     for (const Stretch& stretch : time.stretches) {
       angle.check_speed(stretch, time, speed_max);

@@ -1,7 +1,6 @@
 #include "service/import/finding_place.hpp"
 
 #include <algorithm>
-#include <numbers>
 #include <set>
 #include <string>
 
@@ -47,12 +46,8 @@ estimator::SensorFacts sensor_facts(const Rig& rig) {
   const std::vector<estimator::Sensor> sensors = estimator::all_sensors_of(rig.mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (std::ranges::count(rig.mechanism.withheld, sensors[i].name) > 0) continue;
-    const EncoderFacts& encoder = rig.encoders[i];
-    facts.quantum.push_back(encoder.counts_per_turn > 0.0
-                                ? 2.0 * std::numbers::pi / encoder.counts_per_turn
-                            : encoder.counts_per_m > 0.0 ? 1.0 / encoder.counts_per_m
-                                                         : 0.0);
-    facts.limits.push_back(encoder.limits);
+    facts.quantum.push_back(rig.encoders[i].count);
+    facts.limits.push_back(rig.encoders[i].limits);
   }
   for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
     if (rig.mechanism.hinges[j].motorised) {

@@ -9,26 +9,13 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
+using estimator::JointField;
+using estimator::JointTraits;
 using google::protobuf::Message;
 
-/// A field beside friction that joints of one kind have, and what one of the other has in its
-/// place.
-struct KindedField {
-  const char* part;  // message of the joint that holds it; "": the joint itself
-  const char* field;
-  v1::Hinge::Kind kind;
-  const char* instead;
-};
-
-constexpr KindedField kKindedFields[] = {
-    {"spring", "rest_angle", v1::Hinge::REVOLUTE, "rest_position [m]"},
-    {"motor", "shaft_inertia", v1::Hinge::REVOLUTE, "reflected_mass [kg]"},
-    {"encoder", "counts_per_turn", v1::Hinge::REVOLUTE, "counts_per_m"},
-    {"", "constant_torque", v1::Hinge::REVOLUTE, "constant_force [N]"},
-    {"spring", "rest_position", v1::Hinge::PRISMATIC, "rest_angle [rad]"},
-    {"motor", "reflected_mass", v1::Hinge::PRISMATIC, "shaft_inertia [kg·m²]"},
-    {"encoder", "counts_per_m", v1::Hinge::PRISMATIC, "counts_per_turn"},
-    {"", "constant_force", v1::Hinge::PRISMATIC, "constant_torque [N·m]"}};
+/// Fields beside friction that joints of each kind have by a name of their own.
+constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &JointTraits::inertia,
+                                                      &JointTraits::counts, &JointTraits::constant};
 
 constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force", "spring",
                                         "motor",    "encoder",         "stops"};
@@ -39,23 +26,22 @@ bool has(const Message& message, const char* field) {
 }
 
 /// The message that holds the field, or none where the file leaves it out.
-const Message* holder(const v1::Hinge& joint, const KindedField& field) {
+const Message* holder(const v1::Hinge& joint, const JointField& field) {
   if (*field.part == '\0') return &joint;
   if (!has(joint, field.part)) return nullptr;
   return &joint.GetReflection()->GetMessage(joint,
                                             joint.GetDescriptor()->FindFieldByName(field.part));
 }
 
-/// Refuses friction that joints of the other kind have by another name.
-void check_friction_fields(const v1::Hinge& joint, const proto::TextLocator& place,
-                           const std::string& who) {
-  const bool slides = joint.kind() == v1::Hinge::PRISMATIC;
+/// Refuses friction that joints of other kinds have by another name.
+void check_friction_fields(const v1::Hinge& joint, const JointTraits& is,
+                           const proto::TextLocator& place, const std::string& who) {
   for (const FrictionField& field : friction_fields(joint.friction(), place)) {
-    if ((slides ? field.of_slides : field.of_hinges) || !has(*field.message, field.name)) continue;
+    if (field.is_of(is) || !has(*field.message, field.name)) continue;
     const estimator::FrictionQuantity& law = *estimator::friction_facts(field.quantity);
     field.place.at(field.name)
-        .fail(who + (slides ? "slides" : "turns") + " and has no " + field.name + "; write " +
-              law.field_of(slides) + " [" + law.unit_of(slides) + "]");
+        .fail(who + is.verb + " and has no " + field.name + "; write " + law.field_of(!is.turns) +
+              " [" + law.unit_of(!is.turns) + "]");
   }
 }
 
@@ -99,25 +85,59 @@ void check_joint_fields(const v1::Hinge& joint, const proto::TextLocator& place)
     }
     return;
   }
-  check_friction_fields(joint, place.at("friction"), who);
-  for (const KindedField& field : kKindedFields) {
-    if (field.kind == joint.kind()) continue;
-    const Message* message = holder(joint, field);
-    if (message == nullptr || !has(*message, field.field)) continue;
-    const proto::TextLocator part = *field.part == '\0' ? place : place.at(field.part);
-    part.at(field.field)
-        .fail(who + (joint.kind() == v1::Hinge::PRISMATIC ? "slides" : "turns") + " and has no " +
-              field.field + "; write " + field.instead);
+  const JointTraits& is = joint_traits(joint_kind_of(joint, place));
+  check_friction_fields(joint, is, place.at("friction"), who);
+  for (const JointTraits& other : estimator::kJointKinds) {
+    for (const auto kinded : kKindedFields) {
+      const JointField& field = other.*kinded;
+      const JointField& own = is.*kinded;
+      if (is_called(field, own.name)) continue;
+      const Message* message = holder(joint, field);
+      if (message == nullptr || !has(*message, field.name)) continue;
+      const proto::TextLocator part = *field.part == '\0' ? place : place.at(field.part);
+      part.at(field.name)
+          .fail(who + is.verb + " and has no " + field.name + "; write " + own.name +
+                (*own.unit == '\0' ? "" : std::string(" [") + own.unit + "]"));
+    }
   }
 }
 
+bool is_called(const JointField& field, std::string_view name) { return field.name == name; }
+
+double number_of(const Message& message, const std::string& field) {
+  return message.GetReflection()->GetDouble(message,
+                                            message.GetDescriptor()->FindFieldByName(field));
+}
+
+double number_of(const Message& message, const JointTraits& is, const char* JointTraits::*field,
+                 const std::string& behind, const proto::TextLocator& place) {
+  const std::string own = is.*field + behind;
+  for (const JointTraits& other : estimator::kJointKinds) {
+    const std::string name = other.*field + behind;
+    if (name == own || number_of(message, name) == 0.0) continue;
+    place.at(name).fail(std::string("the joint ") + is.verb + "; write " + own);
+  }
+  return number_of(message, own);
+}
+
+estimator::JointKind joint_kind_of(const v1::Hinge& joint, const proto::TextLocator& place) {
+  std::string words;
+  for (const JointTraits& each : estimator::kJointKinds) {
+    if (v1::Hinge::Kind_Name(joint.kind()) == each.word) return each.kind;
+    words += std::string(each.word) + ", ";
+  }
+  // A text file may give any number for an enumerator.
+  place.at("kind").fail("joint '" + joint.name() + "' is of no kind; write kind: one of " + words +
+                        v1::Hinge::Kind_Name(v1::Hinge::FIXED));
+}
+
 estimator::SensorLimits limits_of(const v1::Safety& safety, const estimator::Sensor& sensor) {
+  const JointTraits& is = sensor.traits();
+  const std::string coordinate = is.coordinate_field, rate = is.rate_field;
   for (const v1::HingeSafety& hinge : safety.hinge()) {
     if (hinge.hinge() != sensor.name) continue;
-    if (sensor.kind == estimator::JointKind::kPrismatic) {
-      return {hinge.position_m_min(), hinge.position_m_max(), hinge.speed_m_per_s_max()};
-    }
-    return {hinge.angle_rad_min(), hinge.angle_rad_max(), hinge.speed_rad_per_s_max()};
+    return {number_of(hinge, coordinate + "_min"), number_of(hinge, coordinate + "_max"),
+            number_of(hinge, rate + "_max")};
   }
   return {};
 }

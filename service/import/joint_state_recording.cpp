@@ -78,10 +78,13 @@ std::string list_of(const std::set<std::string>& names) {
   return list;
 }
 
-/// A torque or force needs no amplifier to be known.
+/// A torque or force needs no amplifier to be known. Bags write a product in several ways.
 bool is_effort(const std::string& unit, estimator::JointKind kind) {
-  if (kind == estimator::JointKind::kPrismatic) return unit == "N";
-  return unit == "N·m" || unit == "Nm" || unit == "N m";
+  const std::string force = joint_units(kind).force, dot = "·";
+  if (unit == force) return true;
+  const std::size_t at = force.find(dot);
+  return at != std::string::npos && (unit == std::string(force).erase(at, dot.size()) ||
+                                     unit == std::string(force).replace(at, dot.size(), " "));
 }
 
 /// The columns to read, by the rig file or by names.
@@ -97,13 +100,14 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
     for (AngleColumn& angle : format.angles) angle.column = angle.hinge;
   }
   for (AngleColumn& angle : format.angles) {
-    const bool slides = angle.kind == estimator::JointKind::kPrismatic;
+    const estimator::JointTraits& joint = joint_traits(angle.kind);
     if (!names_joint(angle)) {
       throw proto::InputError(path + ": no joint is called '" + angle.hinge + "'; the bag has " +
                               list_of(joints) + "; name one in the rig file: recording { " +
                               (rig.format ? "" : "time { column: \"header.stamp\" } ") +
-                              (slides ? "position" : "angle") + " { hinge: \"" + angle.hinge +
-                              "\" column: ... unit: " + (slides ? "METER" : "RADIAN") + " } }");
+                              joint.units.quantity + " { hinge: \"" + angle.hinge +
+                              "\" column: ... unit: " + (joint.turns ? "RADIAN" : "METER") +
+                              " } }");
     }
     angle.allow_missing = true;  // a message may tell of some joints only
   }

@@ -60,9 +60,8 @@ ImportedRecording import_state_csv(const std::string& path, std::string_view tex
   motion.segment = columns.add({.name = "recording", .kind = proto::CellKind::kName});
   motion.time = columns.add({.name = "t_s"});
   for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
-    const bool slides = hinge.kind == estimator::JointKind::kPrismatic;
     motion.joints.push_back(
-        columns.find(hinge.name + (slides ? "_m" : "_rad"), proto::MissingCells::kAllowed));
+        columns.find(hinge.name + "_" + hinge.units().coordinate, proto::MissingCells::kAllowed));
     if (!hinge.motorised) continue;
     motion.controls.push_back(
         columns.find(hinge.name + "_control", proto::MissingCells::kForbidden));

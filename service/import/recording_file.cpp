@@ -50,11 +50,10 @@ RecordingFormat plain_format(const Rig& rig) {
   format.time_column = "t_s";
   for (const estimator::Sensor& sensor : estimator::sensors_of(rig.mechanism)) {
     AngleColumn angle;
-    const bool slides = sensor.kind == estimator::JointKind::kPrismatic;
-    angle.column = sensor.name + (slides ? "_m" : "_rad");
+    angle.column = sensor.name + "_" + sensor.units().coordinate;
     angle.hinge = sensor.name;
     angle.kind = sensor.kind;
-    angle.in_radians = !slides;
+    angle.in_radians = sensor.traits().turns;
     angle.allow_missing = true;
     format.angles.push_back(angle);
   }

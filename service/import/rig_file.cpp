@@ -48,17 +48,8 @@ constexpr ParameterField<HingeQuantity> kParentPointFields[] = {
     {"x", HingeQuantity::kPointAx}, {"y", HingeQuantity::kPointAy}, {"z", HingeQuantity::kPointAz}};
 constexpr ParameterField<HingeQuantity> kChildPointFields[] = {
     {"x", HingeQuantity::kPointBx}, {"y", HingeQuantity::kPointBy}, {"z", HingeQuantity::kPointBz}};
-constexpr ParameterField<HingeQuantity> kConstantTorqueFields[] = {
-    {"constant_torque", HingeQuantity::kConstantTorque},
-    {"constant_force", HingeQuantity::kConstantTorque}};
-constexpr ParameterField<HingeQuantity> kSpringFields[] = {
-    {"stiffness", HingeQuantity::kStiffness},
-    {"rest_angle", HingeQuantity::kRestAngle},
-    {"rest_position", HingeQuantity::kRestAngle}};
 constexpr ParameterField<HingeQuantity> kMotorFields[] = {
     {"gain", HingeQuantity::kMotorGain},
-    {"shaft_inertia", HingeQuantity::kShaftInertia},
-    {"reflected_mass", HingeQuantity::kShaftInertia},
     {"back_emf", HingeQuantity::kBackEmf},
     {"input_delay", HingeQuantity::kInputDelay}};
 constexpr ParameterField<HingeQuantity> kEncoderFields[] = {
@@ -120,7 +111,9 @@ class RigReader {
     }
     for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism_)) {
       const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
-      result.encoders.push_back({encoder.counts_per_turn(), encoder.counts_per_m(),
+      const estimator::JointTraits& is = sensor.traits();
+      const double counts = number_of(encoder, is.counts.name);
+      result.encoders.push_back({counts, is.count_unit, counts > 0.0 ? is.count_size / counts : 0.0,
                                  encoder_place(sensor.name), limits_of(rig_.safety(), sensor)});
     }
     result.mechanism = std::move(mechanism_);
@@ -230,8 +223,7 @@ class RigReader {
     }
     estimator::Hinge hinge;
     read_sides(source, place, hinge);
-    hinge.kind = source.kind() == v1::Hinge::PRISMATIC ? estimator::JointKind::kPrismatic
-                                                       : estimator::JointKind::kRevolute;
+    hinge.kind = joint_kind_of(source, place);
     read_constraint(source.constraint(), place.at("constraint"), hinge);
     hinge.creep_speed = source.friction().creep_speed();
     if (source.has_assembled_at()) hinge.assembled_at = source.assembled_at();
@@ -291,14 +283,13 @@ class RigReader {
     if (!source.against().empty()) {
       encoder.body_a = find_body(mechanism_, source.against(), "against", place, true);
     }
-    const bool slides =
-        estimator::kind_between(mechanism_, encoder) == estimator::JointKind::kPrismatic;
-    const v1::Encoder& facts = source.encoder();
-    if (slides ? facts.counts_per_turn() != 0.0 : facts.counts_per_m() != 0.0) {
+    const estimator::JointTraits& is = joint_traits(kind_between(mechanism_, encoder));
+    for (const estimator::JointTraits& other : estimator::kJointKinds) {
+      if (is_called(other.counts, is.counts.name)) continue;
+      if (number_of(source.encoder(), other.counts.name) == 0.0) continue;
       place.at("encoder")
-          .at(slides ? "counts_per_turn" : "counts_per_m")
-          .fail("encoder '" + encoder.name + "' reads " +
-                (slides ? "a slide; write counts_per_m" : "a turn; write counts_per_turn"));
+          .at(other.counts.name)
+          .fail("encoder '" + encoder.name + "' reads a " + is.noun + "; write " + is.counts.name);
     }
     mechanism_.body_encoders.push_back(encoder);
   }
@@ -385,15 +376,7 @@ class RigReader {
       parameter.lower = -std::numeric_limits<double>::infinity();
     }
     read(message, field, place, parameter);
-    // Kinds of joints call one quantity by two names; the one that is written counts, or else
-    // that of this kind: of a slide the second.
-    const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
-    const bool slides =
-        mechanism_.hinges[static_cast<std::size_t>(i)].kind == estimator::JointKind::kPrismatic;
-    if (message.GetReflection()->HasField(message, descriptor) || slides ||
-        !places_.contains(parameter.name)) {
-      remember_place(place.at(field), parameter);
-    }
+    remember_place(place.at(field), parameter);
   }
 
   /// @param i      index in the file
@@ -405,12 +388,18 @@ class RigReader {
     read_hinge_parameters(hinge, source.parent().point(), parent, kParentPointFields);
     const proto::TextLocator child = place.at("child").at("point");
     read_hinge_parameters(hinge, source.child().point(), child, kChildPointFields);
+    const estimator::JointTraits& is = mechanism_.hinges[static_cast<std::size_t>(hinge)].traits();
     for (const FrictionField& each : friction_fields(source.friction(), place.at("friction"))) {
+      if (!each.is_of(is)) continue;
       read_hinge_parameter(hinge, *each.message, each.place, each.name, each.quantity);
     }
-    read_hinge_parameters(hinge, source, place, kConstantTorqueFields);
-    read_hinge_parameters(hinge, source.spring(), place.at("spring"), kSpringFields);
-    read_hinge_parameters(hinge, source.motor(), place.at("motor"), kMotorFields);
+    const proto::TextLocator spring = place.at("spring"), motor = place.at("motor");
+    read_hinge_parameter(hinge, source, place, is.constant.name, HingeQuantity::kConstantTorque);
+    read_hinge_parameter(hinge, source.spring(), spring, "stiffness", HingeQuantity::kStiffness);
+    read_hinge_parameter(hinge, source.spring(), spring, is.rest.name, HingeQuantity::kRestAngle);
+    read_hinge_parameter(hinge, source.motor(), motor, is.inertia.name,
+                         HingeQuantity::kShaftInertia);
+    read_hinge_parameters(hinge, source.motor(), motor, kMotorFields);
     read_hinge_parameters(hinge, source.encoder(), place.at("encoder"), kEncoderFields);
     read_hinge_parameters(hinge, source.stops(), place.at("stops"), kStopFields);
   }

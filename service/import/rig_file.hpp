@@ -19,8 +19,9 @@ struct HingeFacts {
 
 /// What a rig file says of an encoder beyond the mechanism.
 struct EncoderFacts {
-  double counts_per_turn = 0.0;         ///< 0: not stated
-  double counts_per_m = 0.0;            ///< of a linear encoder; 0: not stated
+  double counts = 0.0;                  ///< per turn, or per metre of what slides; 0: not stated
+  const char* counts_of = "";           ///< "turn" or "m" (JointTraits::count_unit)
+  double count = 0.0;                   ///< what one is [rad or m]; 0: not stated
   std::string place = {};               ///< where the file tells of it, "FILE:LINE:COLUMN"
   estimator::SensorLimits limits = {};  ///< of the joint, by the safety section
 };

@@ -87,14 +87,14 @@ double metres_per_unit(const v1::PositionColumn& position, double counts_per_m,
 }
 
 AngleColumn read_position(const v1::PositionColumn& source, double counts_per_m,
-                          const proto::TextLocator& place) {
+                          estimator::JointKind kind, const proto::TextLocator& place) {
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   const double scale = metres_per_unit(source, counts_per_m, place);
   if (!std::isfinite(source.offset_m())) place.at("offset_m").fail("must be a finite number");
   AngleColumn position;
   position.column = source.column();
   position.hinge = source.hinge();
-  position.kind = estimator::JointKind::kPrismatic;
+  position.kind = kind;
   position.scale = source.inverted() ? -scale : scale;
   position.offset = source.offset_m();
   position.in_radians = false;
@@ -104,13 +104,14 @@ AngleColumn read_position(const v1::PositionColumn& source, double counts_per_m,
 }
 
 AngleColumn read_angle(const v1::AngleColumn& source, double counts_per_turn,
-                       const proto::TextLocator& place) {
+                       estimator::JointKind kind, const proto::TextLocator& place) {
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   const double scale = radians_per_unit(source, counts_per_turn, place);
   if (!std::isfinite(source.offset_rad())) place.at("offset_rad").fail("must be a finite number");
   AngleColumn angle;
   angle.column = source.column();
   angle.hinge = source.hinge();
+  angle.kind = kind;
   angle.scale = source.inverted() ? -scale : scale;
   angle.offset = source.offset_rad();
   angle.in_radians = source.unit() == v1::AngleColumn::RADIAN;
@@ -157,12 +158,12 @@ std::string names_of(const std::vector<estimator::Sensor>& sensors) {
 
 /// Every column must be that of an encoder whose reading it can hold.
 ///
-/// @param kind    of what such columns hold
-/// @param remedy  the column to write instead where the encoder reads the other kind
+/// @param field   of the recording format, as the quantity is called that such columns hold
+/// @param remedy  the column to write instead where the encoder reads another
 template <typename Columns>
 void check_readings(const Columns& columns, const estimator::Mechanism& mechanism,
-                    const std::vector<estimator::Sensor>& sensors, estimator::JointKind kind,
-                    const char* field, const std::string& remedy, const proto::TextLocator& place) {
+                    const std::vector<estimator::Sensor>& sensors, const char* field,
+                    const std::string& remedy, const proto::TextLocator& place) {
   for (int i = 0; i < columns.size(); ++i) {
     const std::string& name = columns.Get(i).hinge();
     const auto sensor = std::ranges::find(sensors, name, &estimator::Sensor::name);
@@ -174,11 +175,10 @@ void check_readings(const Columns& columns, const estimator::Mechanism& mechanis
       }
       place.at(field, i).fail("no hinge is called '" + name + "'; use one of" + names_of(sensors));
     }
-    if (sensor->kind == kind) continue;
-    place.at(field, i).at("unit").fail(
-        "joint '" + name + "' " +
-        (sensor->kind == estimator::JointKind::kPrismatic ? "slides" : "turns") +
-        ", so this column cannot hold its " + sensor->units().quantity + "; write " + remedy);
+    if (std::string_view(sensor->units().quantity) == field) continue;
+    place.at(field, i).at("unit").fail("joint '" + name + "' " + sensor->traits().verb +
+                                       ", so this column cannot hold its " +
+                                       sensor->units().quantity + "; write " + remedy);
   }
 }
 
@@ -206,13 +206,14 @@ AngleColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& fa
   const int angle = find_column(source.angle(), sensor.name, "angle", place);
   const int position = find_column(source.position(), sensor.name, "position", place);
   if (angle >= 0) {
-    return read_angle(source.angle(angle), facts.counts_per_turn(), place.at("angle", angle));
+    return read_angle(source.angle(angle), facts.counts_per_turn(), sensor.kind,
+                      place.at("angle", angle));
   }
   if (position >= 0) {
-    return read_position(source.position(position), facts.counts_per_m(),
+    return read_position(source.position(position), facts.counts_per_m(), sensor.kind,
                          place.at("position", position));
   }
-  const std::string field = sensor.kind == estimator::JointKind::kPrismatic ? "position" : "angle";
+  const std::string field = sensor.units().quantity;
   place.fail("hinge '" + sensor.name + "' has an encoder but no " + field + " column; write " +
              field + " { " + "hinge: \"" + sensor.name +
              "\" column: ... unit: ... } or remove the encoder");
@@ -244,11 +245,10 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
   if (!(format.slide_speed_max > 0.0)) place.at("speed_max_m_per_s").fail("must be positive");
 
   const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);
-  check_readings(source.angle(), mechanism, sensors, estimator::JointKind::kRevolute, "angle",
+  check_readings(source.angle(), mechanism, sensors, "angle",
                  "position { hinge: ... column: ... unit: METER, MILLIMETER or COUNT }", place);
-  check_readings(source.position(), mechanism, sensors, estimator::JointKind::kPrismatic,
-                 "position", "angle { hinge: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }",
-                 place);
+  check_readings(source.position(), mechanism, sensors, "position",
+                 "angle { hinge: ... column: ... unit: RADIAN, DEGREE, COUNT or TURN }", place);
   check_controls(source, mechanism, place);
   for (const estimator::Sensor& sensor : sensors) {
     format.angles.push_back(read_sensor(source, encoder_of(rig, sensor.name), sensor, place));

@@ -17,7 +17,8 @@ using TableRows = std::vector<std::vector<std::string>>;
 std::string thousandths(double value) { return format_number(1e3 * value); }
 
 std::string piece_table(const estimator::CrossValidation& validation) {
-  const bool slides = std::ranges::count(validation.kinds, estimator::JointKind::kPrismatic) > 0;
+  const bool slides = !std::ranges::all_of(
+      validation.kinds, [](estimator::JointKind kind) { return joint_traits(kind).turns; });
   const auto in_unit = [&](const std::string& title, const std::string& unit) {
     return slides ? title + " [" + unit + "]" : title;
   };

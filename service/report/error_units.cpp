@@ -7,24 +7,28 @@
 namespace service {
 namespace {
 
-std::string units_of_kinds(const std::vector<estimator::JointKind>& kinds, const std::string& turn,
-                           const std::string& slide) {
-  const auto slides = std::ranges::count(kinds, estimator::JointKind::kPrismatic);
-  if (slides == 0) return turn;
-  return slides == std::ssize(kinds) ? slide : turn + " or " + slide;
+/// The texts of the kinds that are there, and of the first kind where there is none.
+template <typename Text>
+std::string units_of_kinds(const std::vector<estimator::JointKind>& kinds, const Text& text) {
+  std::string all;
+  for (const estimator::JointTraits& each : estimator::kJointKinds) {
+    if (std::ranges::count(kinds, each.kind) == 0) continue;
+    all += (all.empty() ? "" : " or ") + text(each.units);
+  }
+  return all.empty() ? text(estimator::kJointKinds[0].units) : all;
 }
 
 }  // namespace
 
 std::string error_units(const std::vector<estimator::JointKind>& kinds) {
-  return units_of_kinds(kinds, joint_units(estimator::JointKind::kRevolute).error,
-                        joint_units(estimator::JointKind::kPrismatic).error);
+  return units_of_kinds(
+      kinds, [](const estimator::JointUnits& units) { return std::string(units.error); });
 }
 
 std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds) {
-  return units_of_kinds(kinds, joint_units(estimator::JointKind::kRevolute).error,
-                        format_number(estimator::kSlidePerRadian) + " " +
-                            joint_units(estimator::JointKind::kPrismatic).error);
+  return units_of_kinds(kinds, [](const estimator::JointUnits& units) {
+    return (units.scale == 1.0 ? "" : format_number(units.scale) + " ") + units.error;
+  });
 }
 
 }  // namespace service

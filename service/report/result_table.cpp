@@ -104,9 +104,8 @@ std::string first_line(const estimator::Calibration& calibration) {
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
-  const bool slides = std::ranges::any_of(calibration.simulation, [](const auto& error) {
-    return error.kind == estimator::JointKind::kPrismatic;
-  });
+  const bool slides = std::ranges::any_of(
+      calibration.simulation, [](const auto& error) { return !joint_traits(error.kind).turns; });
   std::vector<std::vector<std::string>> rows = {
       {"open-loop simulation", slides ? "RMSE" : "RMSE [mrad]", ""}};
   for (const estimator::SimulationError& error : calibration.simulation) {

@@ -44,12 +44,11 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
   Eigen::Index motor = 0;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    const bool slides = hinge.kind == estimator::JointKind::kPrismatic;
     for (const int quantity : wanted) {
       if (!estimator::is_told(mechanism, j, quantity)) continue;
       const Quantity& facts = kQuantities[quantity];
       columns.push_back({StateEstimate::column(j, quantity),
-                         hinge.name + "_" + (slides ? facts.slide : facts.turn)});
+                         hinge.name + "_" + (hinge.traits().turns ? facts.turn : facts.slide)});
     }
     if (!hinge.motorised) continue;
     if (tells_angles(wanted)) columns.push_back({motor, hinge.name + "_control", true});

@@ -44,7 +44,7 @@ void add_noise(const estimator::Calibration& calibration, v1::CalibrationResult&
   const auto add = [&](const std::string& name, estimator::JointKind kind, double reading,
                        double acceleration) {
     v1::NoiseResult* out = result.add_noise();
-    const bool slides = kind == estimator::JointKind::kPrismatic;
+    const bool slides = !joint_traits(kind).turns;
     out->set_hinge(name);
     out->set_reading_rad(slides ? kNone : reading);
     if (slides) out->set_reading_m(reading);
@@ -70,7 +70,7 @@ void add_withheld(const std::vector<estimator::WithheldSensor>& sensors,
                   v1::CalibrationResult& result) {
   for (const estimator::WithheldSensor& sensor : sensors) {
     v1::WithheldResult* out = result.add_withheld();
-    const bool slides = sensor.kind == estimator::JointKind::kPrismatic;
+    const bool slides = !joint_traits(sensor.kind).turns;
     out->set_hinge(sensor.name);
     const bool is_axis = !sensor.unit.empty();
     if (is_axis) out->set_rmse(sensor.rmse);

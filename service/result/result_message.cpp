@@ -52,7 +52,7 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
   for (const estimator::SimulationError& error : errors) {
     v1::SimulationResult* out = out_list->Add();
     out->set_hinge(error.hinge);
-    const bool slides = error.kind == estimator::JointKind::kPrismatic;
+    const bool slides = !joint_traits(error.kind).turns;
     out->set_rmse_rad(slides ? std::numeric_limits<double>::quiet_NaN() : error.rmse);
     if (slides) out->set_rmse_m(error.rmse);
   }

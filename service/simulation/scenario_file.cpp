@@ -7,6 +7,7 @@
 #include "estimator/model/joint_stop.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
+#include "service/import/joint_fields.hpp"
 #include "service/simulation/start_assembly.hpp"
 #include "service/text/number_format.hpp"
 
@@ -14,6 +15,7 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
+using estimator::JointTraits;
 
 /// Reads one scenario message for a rig.
 class ScenarioReader {
@@ -43,7 +45,7 @@ class ScenarioReader {
     daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
     for (const estimator::Hinge& hinge : rig_.mechanism.hinges) {
       facts.hinges.push_back(hinge.name);
-      facts.slides.push_back(hinge.kind == estimator::JointKind::kPrismatic);
+      facts.slides.push_back(!hinge.traits().turns);
       if (hinge.motorised) facts.motors.push_back(hinge.name);
     }
     daq::RigScenario made = daq::make_scenario(source_, path, root_, facts);
@@ -62,21 +64,8 @@ class ScenarioReader {
     place.at(field).fail("the rig has no hinge '" + name + "'; " + field + " is one of " + known);
   }
 
-  bool slides_at(int hinge) const {
-    return rig_.mechanism.hinges[static_cast<std::size_t>(hinge)].kind ==
-           estimator::JointKind::kPrismatic;
-  }
-
-  /// What a joint of one kind is told in the field of the other.
-  static void refuse_other_kind(bool slides, double of_turn, double of_slide,
-                                const proto::TextLocator& place, const char* turn_field,
-                                const char* slide_field) {
-    if (slides && of_turn != 0.0) {
-      place.at(turn_field).fail(std::string("the joint slides; write ") + slide_field);
-    }
-    if (!slides && of_slide != 0.0) {
-      place.at(slide_field).fail(std::string("the joint turns; write ") + turn_field);
-    }
+  const JointTraits& traits_at(int hinge) const {
+    return rig_.mechanism.hinges[static_cast<std::size_t>(hinge)].traits();
   }
 
   void read_initial_state() {
@@ -87,14 +76,9 @@ class ScenarioReader {
       const proto::TextLocator place = root_.at("initial", i);
       const v1::InitialState& initial = source_.initial(i);
       const int hinge = find_hinge(initial.hinge(), place, "hinge");
-      const bool slides = slides_at(hinge);
-      refuse_other_kind(slides, initial.angle_rad(), initial.position_m(), place, "angle_rad",
-                        "position_m");
-      refuse_other_kind(slides, initial.speed_rad_per_s(), initial.speed_m_per_s(), place,
-                        "speed_rad_per_s", "speed_m_per_s");
-      stated[hinge] = slides ? initial.position_m() : initial.angle_rad();
-      scenario_.initial_speeds[hinge] =
-          slides ? initial.speed_m_per_s() : initial.speed_rad_per_s();
+      const JointTraits& is = traits_at(hinge);
+      stated[hinge] = number_of(initial, is, &JointTraits::coordinate_field, "", place);
+      scenario_.initial_speeds[hinge] = number_of(initial, is, &JointTraits::rate_field, "", place);
     }
     const auto assembled = assemble_joints(rig_.mechanism, stated);
     if (!assembled) refuse_open_loops();
@@ -127,7 +111,7 @@ class ScenarioReader {
       place.fail("hinge '" + hinge.name + "' starts at " + format_number(start, 6) + " " + unit +
                  ", beyond its stop at " + format_number(stop.position, 6) + " " + unit +
                  "; write initial { hinge: \"" + hinge.name + "\" " +
-                 (slides_at(stop.joint) ? "position_m" : "angle_rad") + ": ... } within its stops");
+                 traits_at(stop.joint).coordinate_field + ": ... } within its stops");
     }
   }
 
@@ -152,14 +136,10 @@ class ScenarioReader {
       const v1::HingeLimit& limit = limits.hinge(i);
       const proto::TextLocator place = root_.at("limits").at("hinge", i);
       const int hinge = find_hinge(limit.hinge(), place, "hinge");
-      const bool slides = slides_at(hinge);
-      refuse_other_kind(slides, limit.angle_rad_max(), limit.position_m_max(), place,
-                        "angle_rad_max", "position_m_max");
-      refuse_other_kind(slides, limit.speed_rad_per_s_max(), limit.speed_m_per_s_max(), place,
-                        "speed_rad_per_s_max", "speed_m_per_s_max");
+      const JointTraits& is = traits_at(hinge);
       scenario_.limits.push_back(
-          {hinge, slides ? limit.position_m_max() : limit.angle_rad_max(),
-           slides ? limit.speed_m_per_s_max() : limit.speed_rad_per_s_max()});
+          {hinge, number_of(limit, is, &JointTraits::coordinate_field, "_max", place),
+           number_of(limit, is, &JointTraits::rate_field, "_max", place)});
     }
   }
 

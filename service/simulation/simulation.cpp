@@ -67,10 +67,10 @@ class Encoders {
     }
     if (!scenario.quantise) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (count(i) > 0.0) continue;
-      throw proto::InputError(
-          std::string("quantise needs ") + (slides(i) ? "counts_per_m" : "counts_per_turn") +
-          " in the encoder of hinge '" + sensors_[i].name + "' (" + rig.path + ")");
+      if (rig.encoders[i].count > 0.0) continue;
+      throw proto::InputError(std::string("quantise needs ") + sensors_[i].traits().counts.name +
+                              " in the encoder of hinge '" + sensors_[i].name + "' (" + rig.path +
+                              ")");
     }
   }
 
@@ -93,24 +93,15 @@ class Encoders {
       double& reading = readings[static_cast<Eigen::Index>(i)];
       reading = sensor.sum([&](int hinge) { return place(hinge, late_[i]); }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
-      const double noise = slides(i) ? scenario_.position_noise : scenario_.noise;
+      const double noise = sensor.traits().turns ? scenario_.noise : scenario_.position_noise;
       if (noise > 0.0) reading += noise * normal_(random_);
-      if (scenario_.quantise) reading = std::round(reading / count(i)) * count(i);
+      const double count = rig_.encoders[i].count;
+      if (scenario_.quantise) reading = std::round(reading / count) * count;
     }
     return readings;
   }
 
  private:
-  bool slides(std::size_t sensor) const {
-    return sensors_[sensor].kind == estimator::JointKind::kPrismatic;
-  }
-  /// What one count is [rad or m]; 0: not stated.
-  double count(std::size_t sensor) const {
-    const EncoderFacts& facts = rig_.encoders[sensor];
-    const double counts = slides(sensor) ? facts.counts_per_m : facts.counts_per_turn;
-    return counts > 0.0 ? (slides(sensor) ? 1.0 : kTwoPi) / counts : 0.0;
-  }
-
   struct Past {
     Eigen::VectorXd angles, speeds;
   };

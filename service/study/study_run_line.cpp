@@ -54,7 +54,7 @@ void put_lists(const StudyRun& run, v1::StudyRunRecord& out) {
   for (const RunHinge& hinge : run.hinges) {
     v1::StudyRunRecord::Hinge* h = out.add_hinge();
     h->set_name(hinge.name);
-    h->set_slides(hinge.kind == estimator::JointKind::kPrismatic);
+    h->set_slides(!joint_traits(hinge.kind).turns);
     h->set_rmse_rad(hinge.rmse);
     h->mutable_measured()->Assign(hinge.measured.begin(), hinge.measured.end());
     h->mutable_simulated()->Assign(hinge.simulated.begin(), hinge.simulated.end());
@@ -74,7 +74,8 @@ void get_lists(const v1::StudyRunRecord& in, StudyRun& run) {
          h.rmse_rad(),
          {h.measured().begin(), h.measured().end()},
          {h.simulated().begin(), h.simulated().end()},
-         h.slides() ? estimator::JointKind::kPrismatic : estimator::JointKind::kRevolute});
+         std::ranges::find(estimator::kJointKinds, !h.slides(), &estimator::JointTraits::turns)
+             ->kind});
   }
   run.control.assign(in.control().begin(), in.control().end());
 }

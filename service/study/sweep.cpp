@@ -227,8 +227,8 @@ std::vector<Chart> error_panels(const std::vector<SweepRuns>& sweeps) {
   observation.title = "observation error";
   observation.x_label = axis_label(sweeps.front().axis);
   const std::vector<RunHinge>& hinges = sweeps.front().runs.front().hinges;
-  const bool slides =
-      std::ranges::count(hinges, estimator::JointKind::kPrismatic, &RunHinge::kind) > 0;
+  const bool slides = std::ranges::any_of(
+      hinges, [](const RunHinge& each) { return !joint_traits(each.kind).turns; });
   observation.y_label =
       slides ? "Σ‖Δy‖²/n [rad² or (" + format_number(estimator::kSlidePerRadian) + " m)²]"
              : "Σ‖Δy‖²/n [rad²]";

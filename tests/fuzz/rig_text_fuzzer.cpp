@@ -52,7 +52,7 @@ void check_service(const std::string& text) {
   for (const service::HingeFacts& facts : rig.hinge_facts) require_finite({facts.control_max});
   require(rig.encoders.size() == estimator::sensors_of(rig.mechanism).size());
   for (const service::EncoderFacts& facts : rig.encoders) {
-    require_finite({facts.counts_per_turn, facts.counts_per_m});
+    require_finite({facts.counts, facts.count});
   }
   if (!rig.format) return;
   require_finite({rig.format->time_scale, rig.format->rate, rig.format->jitter_tolerance,

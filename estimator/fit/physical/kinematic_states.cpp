@@ -167,9 +167,8 @@ class Smoother {
     constexpr double kArm = 0.1;  // [m]
     if (turn == 0.0) turn = slide / kArm;
     for (int j = 0; j < n_; ++j) {
-      const bool slides =
-          mechanism_.hinges[static_cast<std::size_t>(j)].kind == JointKind::kPrismatic;
-      jerk_.push_back(std::max(slides ? slide : turn, 1.0));
+      const bool turns = mechanism_.hinges[static_cast<std::size_t>(j)].traits().turns;
+      jerk_.push_back(std::max(turns ? turn : slide, 1.0));
     }
   }
 
@@ -240,10 +239,8 @@ class Smoother {
     for (int i = 3 * n_; i < size_; ++i) means_.row(i).setConstant(constant(i - 3 * n_));
     const JointReadings told(mechanism_);
     for (int j = 0; j < n_; ++j) {
-      if (told.is_told(j) ||
-          mechanism_.hinges[static_cast<std::size_t>(j)].kind == JointKind::kPrismatic) {
+      if (told.is_told(j) || !mechanism_.hinges[static_cast<std::size_t>(j)].traits().wraps)
         continue;
-      }
       double least = std::numeric_limits<double>::infinity(), best = 0.0;
       for (int turn = 0; turn < kTurns; ++turn) {
         Eigen::VectorXd mean = means_.col(0);

@@ -75,10 +75,7 @@ class MotorReader {
       if (terms[0] != 0.0 || terms[1] != 0.0) return "is a servo (biasprm)";
       if (gain != 0.0) back = -gear * gear * terms[2] / gain;
     }
-    const bool slides = joint->type == RobotJointType::kPrismatic;
-    RobotMotor motor{.control_unit = gain != 1.0 ? "1"
-                                     : slides    ? "N"
-                                                 : "N·m",
+    RobotMotor motor{.control_unit = gain != 1.0 ? "1" : joint->traits().units.force,
                      .gain = gain,
                      .back_emf = back};
     const auto range = numbers(element, "ctrlrange");
@@ -202,7 +199,7 @@ class LoopReader {
     for (const RobotJoint* joint : around) {
       if (!joint->moves()) continue;
       const Eigen::Vector3d axis = orientation_of(joint->child) * joint->axis;
-      (joint->type == RobotJointType::kPrismatic ? slides : turns).push_back(axis);
+      (joint->traits().turns ? turns : slides).push_back(axis);
     }
     if (turns.empty()) return false;
     const Eigen::Vector3d normal = turns.front();

@@ -101,7 +101,7 @@ class MjcfReader {
       const std::string type = type_of(*e, classes);
       if (type == "free") {
         free = e;
-      } else if (type == "hinge" || type == "slide") {
+      } else if (kind_of(type)) {
         joints.push_back(e);
       } else {
         fail(*e, "a joint is of type " + type +
@@ -125,6 +125,13 @@ class MjcfReader {
     const Placement at_reference = places_.at_reference[link];
     places_.at_reference.resize(robot_.links.size(), at_reference);
     read_contents(element, {link, {}, classes, moves});
+  }
+
+  static std::optional<estimator::JointKind> kind_of(std::string_view type) {
+    const auto* const found =
+        std::ranges::find(estimator::kJointKinds, type,
+                          [](const auto& each) -> std::string_view { return each.mjcf; });
+    return found == std::end(estimator::kJointKinds) ? std::nullopt : std::optional(found->kind);
   }
 
   std::string type_of(const XMLElement& joint, const std::string& classes) const {
@@ -192,7 +199,7 @@ class MjcfReader {
         robot_.links.push_back({.name = body + "_after_" + joint.name, .inertial = {}});
       }
       // The pose of the file is that at `ref`.
-      const double at_file = reference_of(*elements[k], joint.type, classes);
+      const double at_file = reference_of(*elements[k], joint.traits(), classes);
       joint.origin = origin * moved_by(joint, -at_file);
       origin = {};
       parent = joint.child;
@@ -200,16 +207,16 @@ class MjcfReader {
     }
   }
 
-  double reference_of(const XMLElement& element, RobotJointType type,
+  double reference_of(const XMLElement& element, const estimator::JointTraits& is,
                       const std::string& classes) const {
     const double ref = source_.number_or(element, "joint", "ref", classes, 0.0);
-    return type == RobotJointType::kPrismatic ? ref : source_.radians(ref);
+    return is.turns ? source_.radians(ref) : ref;
   }
 
   /// What a joint's motion by that much does to its child.
   static Placement moved_by(const RobotJoint& joint, double by) {
     if (by == 0.0) return {};
-    if (joint.type == RobotJointType::kPrismatic) return {.translation = by * joint.axis};
+    if (!joint.traits().turns) return {.translation = by * joint.axis};
     Placement moved;
     moved.rotation = Eigen::AngleAxisd(by, joint.axis).toRotationMatrix();
     moved.translation = joint.at - moved.rotation * joint.at;
@@ -218,18 +225,19 @@ class MjcfReader {
 
   RobotJoint read_joint(const XMLElement& element, const std::string& body,
                         const std::string& classes, std::size_t number) {
-    const bool slides = type_of(element, classes) == "slide";
+    RobotJoint joint;
+    joint.kind = kind_of(type_of(element, classes));
     const auto vector = [&](const char* name, const Eigen::Vector3d& otherwise) {
       const std::vector<double> v = source_.numbers(element, "joint", name, classes, 3);
       return v.empty() ? otherwise : Eigen::Vector3d(v.data());
     };
-    const auto coordinate = [&](double value) { return slides ? value : source_.radians(value); };
-    RobotJoint joint;
+    const auto coordinate = [&](double value) {
+      return joint.traits().turns ? source_.radians(value) : value;
+    };
     const char* const name = element.Attribute("name");
     joint.name = name != nullptr ? name
                  : number == 0   ? body + "_joint"
                                  : body + "_joint" + std::to_string(number + 1);
-    joint.type = slides ? RobotJointType::kPrismatic : RobotJointType::kRevolute;
     joint.line = element.GetLineNum();
     joint.axis = vector("axis", Eigen::Vector3d::UnitZ());
     if (!(joint.axis.norm() > 1e-9)) {

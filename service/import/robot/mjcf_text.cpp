@@ -124,7 +124,7 @@ class MjcfWriter {
     const RobotJoint& joint = *placed.joint;
     open("joint");
     push(xml_, "name", joint.name);
-    xml_.PushAttribute("type", joint.type == RobotJointType::kPrismatic ? "slide" : "hinge");
+    xml_.PushAttribute("type", joint.traits().mjcf);
     if (const Eigen::Vector3d at = without_rounding(placed.at); !at.isZero(0.0)) {
       push(xml_, "pos", vector_text(at));
     }

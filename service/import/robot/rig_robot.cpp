@@ -167,8 +167,7 @@ class RobotBuilder {
   void fill_joint(int hinge, RobotJoint& joint) const {
     const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
     const HingeFacts& facts = rig_.hinge_facts[static_cast<std::size_t>(hinge)];
-    joint.type = source.kind == estimator::JointKind::kPrismatic ? RobotJointType::kPrismatic
-                                                                 : RobotJointType::kRevolute;
+    joint.kind = source.kind;
     joint.damping = value(hinge, HingeQuantity::kViscous);
     joint.friction = value(hinge, HingeQuantity::kCoulombTorque);
     joint.armature = value(hinge, HingeQuantity::kShaftInertia);
@@ -194,8 +193,8 @@ class RobotBuilder {
 
   void add_loop(int hinge) {
     const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
-    if (source.kind == estimator::JointKind::kPrismatic) {
-      note("joint '" + source.name + "' slides and closes a loop: left out");
+    if (!source.traits().turns) {
+      note("joint '" + source.name + "' " + source.traits().verb + " and closes a loop: left out");
       return;
     }
     const Side sides[] = {

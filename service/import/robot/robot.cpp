@@ -27,7 +27,7 @@ void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const P
     const bool last = k == 5;
     RobotJoint joint;
     joint.name = prefix + kNames[k];
-    joint.type = k < 3 ? RobotJointType::kPrismatic : RobotJointType::kRevolute;
+    joint.kind = k < 3 ? estimator::JointKind::kPrismatic : estimator::JointKind::kRevolute;
     joint.parent = above;
     joint.line = line;
     joint.of_free_body = true;

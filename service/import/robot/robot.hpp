@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/joint_kind.hpp"
+
 namespace service {
 
 /// Where a frame stands in another: x_other = rotation · x + translation.
@@ -37,8 +39,6 @@ struct RobotLink {
   std::optional<RobotInertial> inertial;  ///< absent where it has no mass
 };
 
-enum class RobotJointType { kRevolute, kPrismatic, kFixed };
-
 /// Torque or force gain (u − back_emf rate), with u the control signal.
 struct RobotMotor {
   std::string control_unit;
@@ -50,9 +50,9 @@ struct RobotMotor {
 /// A joint; of one that slides read m for rad, N for N·m and kg for kg·m².
 struct RobotJoint {
   std::string name;
-  RobotJointType type = RobotJointType::kFixed;
-  std::size_t parent = 0, child = 0;  ///< links
-  Placement origin;                   ///< of the child's frame in the parent's, at coordinate 0
+  std::optional<estimator::JointKind> kind = {};  ///< none: it is fixed
+  std::size_t parent = 0, child = 0;              ///< links
+  Placement origin;  ///< of the child's frame in the parent's, at coordinate 0
   Eigen::Vector3d axis = Eigen::Vector3d::UnitX();          ///< in the child's frame
   Eigen::Vector3d at = Eigen::Vector3d::Zero();             ///< where the axis is there [m]
   double lower = -std::numeric_limits<double>::infinity();  ///< range [rad]
@@ -68,7 +68,9 @@ struct RobotJoint {
   bool of_free_body = false;  ///< one of the axes along which nothing holds or reads a body
   int line = 0;
 
-  bool moves() const { return type != RobotJointType::kFixed && mimicked.empty(); }
+  bool moves() const { return kind && mimicked.empty(); }
+  /// Of a joint that is not fixed.
+  const estimator::JointTraits& traits() const { return joint_traits(*kind); }
   bool has_range() const { return lower < upper && std::isfinite(lower) && std::isfinite(upper); }
 };
 

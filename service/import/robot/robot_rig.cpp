@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/possible_inertia.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
@@ -205,41 +206,42 @@ class RigWriter {
   }
 
   void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
-    const bool slides = joint.type == RobotJointType::kPrismatic;
+    const estimator::JointTraits& is = joint.traits();
     const std::string name = named(joint.name);
     const Eigen::Vector3d zero = across(joint.axis);
     const Placement& p = parent.placement;
-    text_ += "hinge {\n  name: \"" + name + "\"\n" + (slides ? "  kind: PRISMATIC\n" : "") +
-             side("parent", parent.body, p.rotation * joint.at + p.translation,
-                  p.rotation * joint.axis, p.rotation * zero) +
-             side("child", child, joint.at, joint.axis, zero);
+    text_ +=
+        "hinge {\n  name: \"" + name + "\"\n" +
+        (*joint.kind == estimator::JointKind{} ? "" : std::string("  kind: ") + is.word + "\n") +
+        side("parent", parent.body, p.rotation * joint.at + p.translation, p.rotation * joint.axis,
+             p.rotation * zero) +
+        side("child", child, joint.at, joint.axis, zero);
     if (joint.of_free_body) {
       text_ += "}\n";
       return;
     }
-    add_friction(joint, slides);
-    add_spring(joint, slides);
-    add_motor(joint, name, slides);
+    add_friction(joint);
+    add_spring(joint);
+    add_motor(joint, name);
     text_ += "  encoder { }\n}\n";
-    columns_ +=
-        slides ? "  position { hinge: \"" + name + "\" column: \"" + name + "\" unit: METER }\n"
-               : "  angle { hinge: \"" + name + "\" column: \"" + name + "\" unit: RADIAN }\n";
-    add_safety(joint, name, slides);
+    columns_ += std::string("  ") + is.units.quantity + " { hinge: \"" + name + "\" column: \"" +
+                name + "\" unit: " + (is.turns ? "RADIAN" : "METER") + " }\n";
+    add_safety(joint, name);
   }
 
-  void add_spring(const RobotJoint& joint, bool slides) {
+  void add_spring(const RobotJoint& joint) {
     if (joint.stiffness == 0.0) return;
     text_ += "  spring { stiffness { value: " + number(joint.stiffness) + " }";
     if (joint.rest != 0.0) {
-      text_ += std::string(slides ? " rest_position" : " rest_angle") +
-               " { value: " + number(joint.rest) + " }";
+      text_ +=
+          std::string(" ") + joint.traits().rest.name + " { value: " + number(joint.rest) + " }";
     }
     text_ += " }\n";
   }
 
-  void add_motor(const RobotJoint& joint, const std::string& name, bool slides) {
+  void add_motor(const RobotJoint& joint, const std::string& name) {
     if (!joint.motor && joint.armature == 0.0) return;
-    RobotMotor motor{.control_unit = slides ? "N" : "N·m"};
+    RobotMotor motor{.control_unit = joint.traits().units.force};
     if (joint.motor) {
       motor = *joint.motor;
     } else {
@@ -251,7 +253,7 @@ class RigWriter {
     text_ += "  motor { control_unit: \"" + motor.control_unit +
              "\" gain { value: " + number(motor.gain) + " }";
     if (joint.armature != 0.0) {
-      text_ += std::string(slides ? " reflected_mass" : " shaft_inertia") +
+      text_ += std::string(" ") + joint.traits().inertia.name +
                " { value: " + number(joint.armature) + " }";
     }
     if (motor.back_emf != 0.0) text_ += " back_emf { value: " + number(motor.back_emf) + " }";
@@ -296,29 +298,30 @@ class RigWriter {
     text_ += "}\n";
   }
 
-  void add_friction(const RobotJoint& joint, bool slides) {
+  void add_friction(const RobotJoint& joint) {
     const std::string free = choice_.friction ? " free: true" : "";
     const auto start = [&](double stated, double otherwise) {
       return number(stated > 0.0 || !choice_.friction ? std::max(stated, 0.0) : otherwise);
     };
+    const estimator::FrictionQuantity& coulomb =
+        *estimator::friction_facts(estimator::HingeQuantity::kCoulombTorque);
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
     text_ += "  friction {" + std::string(stated ? "" : "  # the file states none") +
              "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
-             (slides ? "coulomb_force" : "coulomb_torque") +
+             coulomb.field_of(!joint.traits().turns) +
              " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";
   }
 
-  void add_safety(const RobotJoint& joint, const std::string& name, bool slides) {
+  void add_safety(const RobotJoint& joint, const std::string& name) {
     std::string limits;
     if (joint.has_range()) {
-      limits += std::string(slides ? " position_m_min: " : " angle_rad_min: ") +
-                number(joint.lower) + (slides ? " position_m_max: " : " angle_rad_max: ") +
-                number(joint.upper);
+      const std::string coordinate = std::string(" ") + joint.traits().coordinate_field;
+      limits +=
+          coordinate + "_min: " + number(joint.lower) + coordinate + "_max: " + number(joint.upper);
     }
     if (joint.velocity > 0.0) {
-      limits += std::string(slides ? " speed_m_per_s_max: " : " speed_rad_per_s_max: ") +
-                number(joint.velocity);
+      limits += std::string(" ") + joint.traits().rate_field + "_max: " + number(joint.velocity);
     }
     if (!limits.empty()) safety_ += "  hinge { hinge: \"" + name + "\"" + limits + " }\n";
   }

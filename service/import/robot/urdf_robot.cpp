@@ -113,11 +113,13 @@ class UrdfReader {
     return found->second;
   }
 
-  RobotJointType type_of(const XMLElement& element, const std::string& name) const {
+  std::optional<estimator::JointKind> kind_of(const XMLElement& element,
+                                              const std::string& name) const {
     const std::string type = xml_.text_of(element, "type", "joint");
-    if (type == "revolute" || type == "continuous") return RobotJointType::kRevolute;
-    if (type == "prismatic") return RobotJointType::kPrismatic;
-    if (type == "fixed") return RobotJointType::kFixed;
+    if (type == "fixed") return std::nullopt;
+    for (const estimator::JointTraits& each : estimator::kJointKinds) {
+      if (type == each.urdf || (each.wraps && type == "continuous")) return each.kind;
+    }
     fail(element.GetLineNum(), "joint '" + name + "' is of type " + type +
                                    "; rigcal reads revolute, continuous, prismatic and fixed ones");
   }
@@ -129,12 +131,12 @@ class UrdfReader {
     if (!joints_.emplace(joint.name, joint.line).second) {
       fail(joint.line, "joint '" + joint.name + "' is there twice");
     }
-    joint.type = type_of(element, joint.name);
+    joint.kind = kind_of(element, joint.name);
     joint.parent = link_of(element, "parent", joint.name);
     joint.child = link_of(element, "child", joint.name);
     joint.origin = placement(element.FirstChildElement("origin"));
     joint.axis = xml_.vector_or(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
-    if (joint.type != RobotJointType::kFixed && !(joint.axis.norm() > 1e-9)) {
+    if (joint.kind && !(joint.axis.norm() > 1e-9)) {
       fail(joint.line, "joint '" + joint.name + "' has an axis of no direction");
     }
     joint.axis.normalize();
@@ -149,9 +151,8 @@ class UrdfReader {
         joint.upper = std::numeric_limits<double>::infinity();
       }
     }
-    if (const double effort = xml_.number_or(limit, "effort", 0.0); effort > 0.0) {
-      const bool slides = joint.type == RobotJointType::kPrismatic;
-      joint.motor = {.control_unit = slides ? "N" : "N·m", .control_max = effort};
+    if (const double effort = xml_.number_or(limit, "effort", 0.0); joint.kind && effort > 0.0) {
+      joint.motor = {.control_unit = joint.traits().units.force, .control_max = effort};
     }
     joint.velocity = xml_.number_or(limit, "velocity", 0.0);
     const auto* const dynamics = element.FirstChildElement("dynamics");

@@ -69,32 +69,29 @@ class UrdfWriter {
   }
 
   void write_joint(const RobotJoint& joint) {
-    const bool moves = joint.type != RobotJointType::kFixed;
-    const bool slides = joint.type == RobotJointType::kPrismatic;
     xml_.OpenElement("joint");
     push(xml_, "name", joint.name);
-    xml_.PushAttribute("type", !moves              ? "fixed"
-                               : slides            ? "prismatic"
-                               : joint.has_range() ? "revolute"
-                                                   : "continuous");
+    xml_.PushAttribute("type", !joint.kind                                  ? "fixed"
+                               : joint.traits().wraps && !joint.has_range() ? "continuous"
+                                                                            : joint.traits().urdf);
     // The child's frame lies on the axis here.
     write_origin(
         joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
         roll_pitch_yaw(joint.origin.rotation));
     write_link_name("parent", joint.parent);
     write_link_name("child", joint.child);
-    if (moves) {
+    if (joint.kind) {
       xml_.OpenElement("axis");
       push(xml_, "xyz", vector_text(Eigen::Vector3d(without_rounding(joint.axis))));
       xml_.CloseElement();
-      write_limit(joint, slides);
+      write_limit(joint);
       if (joint.damping != 0.0 || joint.friction != 0.0) {
         xml_.OpenElement("dynamics");
         push(xml_, "damping", joint.damping);
         push(xml_, "friction", joint.friction);
         xml_.CloseElement();
       }
-      note_joint(joint, slides);
+      note_joint(joint);
     }
     xml_.CloseElement();
   }
@@ -105,15 +102,16 @@ class UrdfWriter {
     xml_.CloseElement();
   }
 
-  void write_limit(const RobotJoint& joint, bool slides) {
+  void write_limit(const RobotJoint& joint) {
     const double effort =
         joint.motor ? std::abs(joint.motor->gain) * joint.motor->control_max : 0.0;
-    if (!slides && !joint.has_range() && effort == 0.0 && joint.velocity == 0.0) return;
+    const bool needs_range = !joint.traits().wraps;
+    if (!needs_range && !joint.has_range() && effort == 0.0 && joint.velocity == 0.0) return;
     xml_.OpenElement("limit");
     if (joint.has_range()) {
       push(xml_, "lower", joint.lower);
       push(xml_, "upper", joint.upper);
-    } else if (slides) {
+    } else if (needs_range) {
       constexpr double kAnywhere = 1e4;  // a slide must have a range [m]
       push(xml_, "lower", -kAnywhere);
       push(xml_, "upper", kAnywhere);
@@ -124,18 +122,19 @@ class UrdfWriter {
     xml_.CloseElement();
   }
 
-  void note_joint(const RobotJoint& joint, bool slides) {
+  void note_joint(const RobotJoint& joint) {
     const auto left_out = [&](double value, const std::string& unit, const std::string& what) {
       notes_.push_back("joint '" + joint.name + "': " + what + " (" +
                        notation::format_exact(value) + " " + unit +
                        ") has no place in a URDF file, left out");
     };
-    const std::string force = slides ? "N" : "N·m", coordinate = slides ? "m" : "rad";
+    const estimator::JointUnits& units = joint.traits().units;
+    const std::string force = units.force;
     if (joint.armature != 0.0) {
-      left_out(joint.armature, slides ? "kg" : "kg·m²", "the inertia of the motor's shaft");
+      left_out(joint.armature, units.inertia, "the inertia of the motor's shaft");
     }
     if (joint.stiffness != 0.0) {
-      left_out(joint.stiffness, force + "/" + coordinate, "the stiffness of its spring");
+      left_out(joint.stiffness, units.stiffness, "the stiffness of its spring");
     }
     if (!joint.motor) return;
     const RobotMotor& motor = *joint.motor;
@@ -145,7 +144,8 @@ class UrdfWriter {
       left_out(motor.gain, "", "the gain of its motor");
     }
     if (motor.back_emf != 0.0) {
-      left_out(motor.back_emf, motor.control_unit + "·s/" + coordinate, "the motor's back EMF");
+      left_out(motor.back_emf, motor.control_unit + "·s/" + units.coordinate,
+               "the motor's back EMF");
     }
   }
 

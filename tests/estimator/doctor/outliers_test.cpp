@@ -21,7 +21,8 @@ constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings, double rate,
                                                 JointKind kind = JointKind::kRevolute) {
   const estimator::Segment segment = test_support::segment_of(readings, rate);
-  const ReadingSeries series = observed_readings(segment, segment.angles.col(0), kind);
+  const ReadingSeries series =
+      observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
   const SignalScale scale(series, estimator::robust_quantum({series}, joint_units(kind).scale));
   std::vector<std::pair<int, double>> found;
   for (const Outlier& outlier : find_outliers(series, scale)) {

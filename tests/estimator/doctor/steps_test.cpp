@@ -24,7 +24,7 @@ struct Look {
   explicit Look(const Eigen::VectorXd& readings, double rate = kRate,
                 SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
     const estimator::Segment segment = test_support::segment_of(readings, rate);
-    series = observed_readings(segment, segment.angles.col(0), JointKind::kRevolute);
+    series = observed_readings(segment, segment.angles.col(0), true);
     quantum = count >= 0.0 ? count : estimator::robust_quantum({series}, 1.0);
     const SignalScale scale(series, quantum);
     steps = find_steps(series, scale, kind, 1.0);
