@@ -6,6 +6,7 @@
 
 #include "estimator/assess/calibration.hpp"
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 

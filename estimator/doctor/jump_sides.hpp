@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 

@@ -33,8 +33,7 @@ Eigen::MatrixXd low_pass_to_noise(const Eigen::Ref<const Eigen::MatrixXd>& sampl
     for (double next = 2.0 * cutoff; filters(next, period); next *= 2.0) {
       const Eigen::MatrixXd nearer = low_pass(samples.col(i), next, period);
       const double left = squares(samples.col(i) - nearer.col(0));
-      if (left >= kNoiseShare * kNoiseShare * taken) break;
-      filtered.col(i) = nearer.col(0);
+      if (left < kNoiseShare * kNoiseShare * taken) filtered.col(i) = nearer.col(0);
       taken = left;
     }
   }

@@ -76,8 +76,9 @@ TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {
   EXPECT_EQ(offset.value, 0.05);
   EXPECT_TRUE(offset.free);
   ASSERT_EQ(rig.encoders.size(), 2U);
-  EXPECT_EQ(rig.encoders[0].counts_per_turn, 4096.0);
-  EXPECT_EQ(rig.encoders[1].counts_per_turn, 2000.0);
+  EXPECT_EQ(rig.encoders[0].counts, 4096.0);
+  EXPECT_EQ(rig.encoders[1].counts, 2000.0);
+  EXPECT_STREQ(rig.encoders[1].counts_of, "turn");
   ASSERT_EQ(rig.format->angles.size(), 2U);
   EXPECT_EQ(rig.format->angles[1].hinge, "incl");
   EXPECT_EQ(rig.format->angles[1].scale, 2.0 * M_PI / 2000.0);

@@ -147,7 +147,8 @@ TEST(CartPole, UnitsFollowTheKindOfTheJoint) {
   EXPECT_EQ(unit_of("rail.offset"), "m");
   EXPECT_EQ(unit_of("rail.mu"), "-");
   EXPECT_EQ(unit_of("pivot.b"), "N·m·s/rad");
-  EXPECT_EQ(rig.encoders[0].counts_per_m, 20000.0);
+  EXPECT_EQ(rig.encoders[0].counts, 20000.0);
+  EXPECT_STREQ(rig.encoders[0].counts_of, "m");
 }
 
 std::string edited(const std::string& from, const std::string& to) {

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "estimator/fit/fit_options.hpp"
 #include "tests/service/server/pendulum_jobs.hpp"
 
 namespace service {
