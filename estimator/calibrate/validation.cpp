@@ -64,7 +64,8 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   WindowFit result;
   result.fitted = fit.fit_simulation() && is_converged(fit.simulation_history().termination);
   ShootingInput input = prepare_shooting(rig, {window}, options);
-  limit_steps(creep_step(estimate, input.states), input.grid);
+  limit_steps(creep_step(estimate, input.states), input);
+  take_last_steps(input);
   input.grid.interval = std::numeric_limits<double>::infinity();
   const ShootingProblem run(estimate, input.segments, {fit.simulation().states(0).leftCols(1)},
                             {whole.period}, input.grid, fit.joint().noise(), monitor.threads);

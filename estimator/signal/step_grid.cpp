@@ -46,6 +46,16 @@ int ticks_in_step(double longest, double tick) {
   return std::max(1, static_cast<int>(std::floor(longest / tick * (1.0 + kStepExcess))));
 }
 
+int ticks_over(double duration, double tick) {
+  // Of a tick, not of the duration: the last of a million is a millionth of it.
+  return std::max(1, static_cast<int>(std::ceil(duration / tick - kRatioTolerance)));
+}
+
+int end_of_step(int begin, int ticks, int in_period) {
+  const int sample = (begin + ticks) / in_period * in_period;
+  return sample > begin ? sample : begin + ticks;
+}
+
 double longest_step(double longest, double period) {
   const double tick = tick_of_steps(longest, period);
   return tick * ticks_in_step(longest, tick);

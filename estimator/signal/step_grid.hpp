@@ -39,6 +39,15 @@ double tick_of_steps(double longest, double period);
 /// How many ticks a step of at most this length has, at least 1.
 int ticks_in_step(double longest, double tick);
 
+/// Ticks that reach over a duration, however many; at least one.
+int ticks_over(double duration, double tick);
+
+/// The tick at which a step of so many ends: with a sample, where it reaches one. There controls
+/// jump, and a step across would take a line for the jump.
+///
+/// @param in_period  ticks from sample to sample
+int end_of_step(int begin, int ticks, int in_period);
+
 /// The longest whole multiple or fraction of a period within this length.
 double longest_step(double longest, double period);
 

@@ -4,27 +4,24 @@
 #include <cmath>
 
 namespace estimator {
-namespace {
 
-constexpr double kLongestStep = 0.004;   // [s]
-constexpr double kShortestStep = 0.001;  // [s]; that speeds in wrong units can ask for
-constexpr double kLongestTurn = 0.04;    // of a hinge in a step [rad]
-
-}  // namespace
-
-double choose_step(const Eigen::VectorXd& fastest) {
-  return std::clamp(kLongestTurn / fastest.maxCoeff(), kShortestStep, kLongestStep);
+double choose_step(const Eigen::VectorXd& fastest, const StepLimits& limits) {
+  return std::clamp(limits.turn / fastest.maxCoeff(), limits.shortest, limits.longest);
 }
 
 std::vector<double> choose_local_steps(const Segment& segment, const Eigen::MatrixXd& states,
                                        double spacing, const Eigen::VectorXd& scales,
-                                       double shortest) {
+                                       const StepLimits& limits, double shortest) {
   std::vector<double> steps;
   const Eigen::Index columns = states.cols(), hinges = scales.size();
   const auto piece = std::max<Eigen::Index>(1, std::lround(kStepPiece / spacing));
-  for (Eigen::Index first = 0; first < columns; first += piece) {
-    const Eigen::Index begin = std::max<Eigen::Index>(0, first - piece / 2);
-    const Eigen::Index end = std::min(columns, first + piece + piece / 2 + 1);
+  // Each from its own time: pieces of whole samples would run away from those that take the steps.
+  const auto first_of = [&](std::size_t k) -> Eigen::Index {
+    return std::lround(static_cast<double>(k) * kStepPiece / spacing);
+  };
+  for (std::size_t k = 0; first_of(k) < columns; ++k) {
+    const Eigen::Index begin = std::max<Eigen::Index>(0, first_of(k) - piece / 2);
+    const Eigen::Index end = std::min(columns, first_of(k) + piece + piece / 2 + 1);
     const auto rates = states.bottomRows(hinges).middleCols(begin, end - begin);
     const int first_row = std::min(segment.first_sample_from(static_cast<double>(begin) * spacing),
                                    segment.sample_count() - 1);
@@ -34,9 +31,8 @@ std::vector<double> choose_local_steps(const Segment& segment, const Eigen::Matr
       const auto own = control.segment(first_row, std::max(last_row - first_row, 1));
       changes |= own.maxCoeff() > own.minCoeff();
     }
-    steps.push_back(changes
-                        ? shortest
-                        : choose_step(rates.cwiseAbs().rowwise().maxCoeff().cwiseQuotient(scales)));
+    const Eigen::VectorXd fastest = rates.cwiseAbs().rowwise().maxCoeff().cwiseQuotient(scales);
+    steps.push_back(changes ? shortest : choose_step(fastest, limits));
   }
   return steps;
 }

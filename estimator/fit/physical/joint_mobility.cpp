@@ -4,8 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/dynamics/mass_matrix.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/tree/loop_closure.hpp"

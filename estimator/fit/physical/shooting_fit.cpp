@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "estimator/fit/charted_problem.hpp"
 #include "estimator/fit/number_text.hpp"
@@ -13,6 +14,7 @@
 #include "estimator/fit/physical/noise_update.hpp"
 #include "estimator/fit/physical/second_chance.hpp"
 #include "estimator/fit/physical/tangled_nodes.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
@@ -208,12 +210,52 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     announce("with friction that holds", reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     take_values(joint_->mechanism(), reached);
-    limit_steps(creep_step(reached, input_.states), input_.grid);
+    limit_steps(creep_step(reached, input_.states), input_);
   }
   joint_ = problem_from(reached, noise, input_.grid);
   process_seen_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
   estimate_noise();
   retry_jointly();
+  if (is_tree(reached)) return;
+  if (take_last_steps(input_)) {
+    joint_ = problem_from(joint_->mechanism(), joint_->noise(), input_.grid);
+    announce("in shorter steps", joint_->mechanism(), joint_history_);
+    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
+  }
+  anneal_again();
+}
+
+/// Lets process noise fall once more from where the joint problem ended, and goes on from what
+/// costs less under the noise levels found first. Friction of joints that nothing reads sticks at
+/// instants that the counts of others hardly tell: there are valleys beside the best, and states
+/// that are free again lead out of them.
+void ShootingFit::anneal_again() {
+  if (is_over(joint_history_) || options_.acceleration_noise > 0.0) return;
+  const ShootingHistory before = joint_history_;
+  const std::vector<bool> seen = process_seen_;
+  const auto give_up = [&](std::unique_ptr<ShootingProblem> first) {
+    joint_ = std::move(first);
+    process_seen_ = seen;
+    joint_history_.termination = before.termination;
+    joint_history_.cost = before.cost;
+  };
+  joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
+  ShootingNoise noise = joint_->noise();
+  noise.acceleration = kProcessDrop * input_.noise.acceleration;
+  std::unique_ptr<ShootingProblem> again = problem_from(joint_->mechanism(), noise, input_.grid);
+  std::unique_ptr<ShootingProblem> first = std::exchange(joint_, std::move(again));
+  process_seen_.assign(process_seen_.size(), false);
+  announce("annealed again", joint_->mechanism(), joint_history_);
+  estimate_noise();
+  if (is_over(joint_history_)) return give_up(std::move(first));
+  std::unique_ptr<ShootingProblem> second =
+      problem_from(joint_->mechanism(), first->noise(), input_.grid);
+  announce("annealed again", second->mechanism(), joint_history_);
+  run(*second, options_for(*second, kNegligibleDecrease), joint_history_);
+  if (!(second->cost() < before.cost - kSmallDecrease)) return give_up(std::move(first));
+  joint_ = std::move(second);
+  process_seen_ = seen;
+  estimate_noise();
 }
 
 bool ShootingFit::leaves_accelerations() const {

@@ -90,6 +90,7 @@ class ShootingFit {
   bool leaves_accelerations() const;
   std::vector<Mechanism> chances_at(const Mechanism& reached) const;
   void retry_jointly();
+  void anneal_again();
   void retry_simulation();
   bool is_astray() const;
   bool try_again(std::unique_ptr<ShootingProblem>& problem, std::unique_ptr<ShootingProblem> again,

@@ -85,6 +85,19 @@ double choose_interval(const std::vector<Segment>& segments) {
   return std::min(kInterval, std::max(total / kIntervals, least_interval(segments)));
 }
 
+/// Steps by how fast the joints are: where readings tell it, piece by piece.
+void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const StepLimits& limits,
+               ShootingGrid& grid) {
+  const Eigen::VectorXd scales = hinge_scales(mechanism);
+  grid.step = choose_step(input.fastest.cwiseQuotient(scales), limits);
+  grid.local_steps.clear();
+  if (JointReadings(mechanism).told_count() < std::ssize(grid.coordinates.independent)) return;
+  for (std::size_t s = 0; s < input.states.size(); ++s) {
+    grid.local_steps.push_back(choose_local_steps(
+        input.segments[s], input.states[s], input.state_spacing[s], scales, limits, grid.step));
+  }
+}
+
 void note_stretched(const Mechanism& mechanism, const std::string& recording,
                     const Segment& segment, const std::vector<StretchedPose>& poses,
                     std::vector<std::string>& notes) {
@@ -131,6 +144,19 @@ bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordi
   };
   return mechanism.hinge_count() <= kTreeHingesMax && !has_loaded_loop(mechanism) &&
          std::ranges::any_of(recordings, has_long_segment);
+}
+
+void limit_steps(double longest, ShootingInput& input) {
+  limit_steps(longest, input.grid);
+  if (input.last_grid) limit_steps(longest, *input.last_grid);
+}
+
+bool take_last_steps(ShootingInput& input) {
+  if (!input.last_grid) return false;
+  input.last_grid->interval = input.grid.interval;
+  input.grid = std::move(*input.last_grid);
+  input.last_grid.reset();
+  return true;
 }
 
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -194,8 +220,6 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   require_mass(mechanism, input.states.front().col(0));
   const Eigen::VectorXd scales = hinge_scales(mechanism);
   input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
-  input.grid.step =
-      options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
   const Eigen::VectorXd accelerations =
       typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
           .cwiseQuotient(scales);
@@ -211,14 +235,15 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
         input.sources[point.motion] + ": about " + number_text(time, 6) + " s the recording passes",
         point.motion, point.configuration);
   }
-  if (options.step == 0.0 &&
-      JointReadings(mechanism).told_count() >= std::ssize(input.grid.coordinates.independent)) {
-    for (std::size_t s = 0; s < input.states.size(); ++s) {
-      input.grid.local_steps.push_back(choose_local_steps(
-          input.segments[s], input.states[s], input.state_spacing[s], scales, input.grid.step));
+  if (options.step > 0.0) {
+    input.grid.step = options.step;
+  } else {
+    lay_steps(mechanism, input, kSteps, input.grid);
+    if (!is_tree(mechanism)) {
+      lay_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }
-  limit_steps(creep_step(without_creep(mechanism), input.states), input.grid);
+  limit_steps(creep_step(without_creep(mechanism), input.states), input);
   input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
                              scales.cwiseProduct(least)(input.grid.coordinates.independent);
   input.noise.control = control_noise_of(mechanism);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ShootingInput {
   Eigen::VectorXd fastest;  ///< speed of every hinge, from the states [rad/s]
   ShootingNoise noise;  ///< first guess: readings from their differences, a generous process noise
   ShootingGrid grid;
+  std::optional<ShootingGrid> last_grid;  ///< of loops, whose last stages take shorter steps
   std::vector<std::string> notes;
 };
 
@@ -31,6 +33,12 @@ struct ShootingInput {
 /// @throws std::invalid_argument naming what is wrong and what to do
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
+
+/// Shortens all steps to at most `longest` [s].
+void limit_steps(double longest, ShootingInput& input);
+
+/// Goes over to the steps of the last stages. False where they are those of the first.
+bool take_last_steps(ShootingInput& input);
 
 /// Shortest spacing of nodes that is chosen: there are ten samples in it [s].
 double least_interval(const std::vector<Segment>& segments);

@@ -13,8 +13,6 @@
 namespace estimator {
 namespace {
 
-constexpr double kShootingGridTolerance = 1e-6;
-
 std::vector<std::vector<int>> absent_bodies(const std::vector<Segment>& segments) {
   std::vector<std::vector<int>> absent;
   for (const Segment& segment : segments) absent.push_back(segment.absent_bodies);
@@ -81,9 +79,8 @@ ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
 /// Steps are whole sampling periods, or whole parts of one where the motion is too fast for that.
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
   const double tick = tick_of_steps(grid.step, segment.period);
-  const double duration = segment.duration();
-  const int ticks =
-      std::max(1, static_cast<int>(std::ceil(duration / tick * (1.0 - kShootingGridTolerance))));
+  const int ticks = ticks_over(segment.duration(), tick);
+  const int in_period = ticks_over(segment.period, tick);
   const int shortest = std::min(ticks_in_step(grid.step, tick), ticks);
   int per_node = ticks;
   if (std::isfinite(grid.interval)) {
@@ -109,7 +106,7 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
     shot.node_times.push_back(striking.empty() ? node * shot.spacing : at * tick);
     shot.steps.push_back(static_cast<int>(shot.edges.size()) - 1);
     while (at < end) {
-      at = std::min(at + step_at(at * tick), end);
+      at = std::min(end_of_step(at, step_at(at * tick), in_period), end);
       shot.edges.push_back(at * tick);
     }
   }

@@ -10,11 +10,11 @@ namespace {
 
 // The fastest joint counts, whichever it is, and no step leaves its limits.
 TEST(IntegrationSteps, FollowTheFastestJoint) {
-  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(20.0, 16.0)), 0.002);
-  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(16.0, 20.0)), 0.002);
-  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(1e-3, 0.0)), 0.004);
-  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(1e6, 0.0)), 0.001);
-  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d::Zero()), 0.004);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(20.0, 16.0), kSteps), 0.002);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(16.0, 20.0), kSteps), 0.002);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(1e-3, 0.0), kSteps), 0.004);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(1e6, 0.0), kSteps), 0.001);
+  EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d::Zero(), kSteps), 0.004);
 }
 
 /// 2 s at 1 kHz: slow, but fast in one direction between 0.9 and 1.1 s.
@@ -34,7 +34,7 @@ Segment without_motor() {
 // Pieces of 0.2 s, each with what comes half a piece before and behind it.
 TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
   const std::vector<double> steps =
-      choose_local_steps(without_motor(), states(), 1e-3, Eigen::Vector2d::Ones(), 0.002);
+      choose_local_steps(without_motor(), states(), 1e-3, Eigen::Vector2d::Ones(), kSteps, 0.002);
   ASSERT_EQ(steps.size(), 11U);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     EXPECT_DOUBLE_EQ(steps[i], i >= 4 && i <= 5 ? 0.002 : 0.004) << i;
@@ -43,8 +43,8 @@ TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
 
 // A slide of which 0.1 m counts as a turn by 1 rad is as fast at 2 m/s as a hinge at 20 rad/s.
 TEST(IntegrationSteps, MeasureASlideByItsScale) {
-  const std::vector<double> steps =
-      choose_local_steps(without_motor(), 0.1 * states(), 1e-3, Eigen::Vector2d(1.0, 0.1), 0.002);
+  const std::vector<double> steps = choose_local_steps(without_motor(), 0.1 * states(), 1e-3,
+                                                       Eigen::Vector2d(1.0, 0.1), kSteps, 0.002);
   EXPECT_DOUBLE_EQ(steps[4], 0.002);
   EXPECT_DOUBLE_EQ(steps[1], 0.004);
 }
@@ -54,7 +54,7 @@ TEST(IntegrationSteps, StayShortWhereAControlChanges) {
   segment.controls = Eigen::MatrixXd::Constant(2001, 2, 3.0);
   segment.controls.col(1).tail(401).setConstant(3.1);  // from 1.6 s on
   const std::vector<double> steps =
-      choose_local_steps(segment, states(), 1e-3, Eigen::Vector2d::Ones(), 0.0015);
+      choose_local_steps(segment, states(), 1e-3, Eigen::Vector2d::Ones(), kSteps, 0.0015);
   EXPECT_DOUBLE_EQ(steps[0], 0.004);
   EXPECT_DOUBLE_EQ(steps[7], 0.0015);
   EXPECT_DOUBLE_EQ(steps[8], 0.0015);

@@ -73,5 +73,26 @@ TEST(TicksInStep, AreAtLeastOne) {
   }
 }
 
+// However many there are, the last reading is reached, and none is added by rounding.
+TEST(TicksOver, ReachTheLastReading) {
+  EXPECT_EQ(ticks_over(0.0, 1e-3), 1);
+  EXPECT_EQ(ticks_over(1e-3 / 3.0, 1e-3), 1);
+  EXPECT_EQ(ticks_over(2.1e-3, 1e-3), 3);
+  for (const int ticks : {3, 500'000, 3'000'001}) {
+    EXPECT_EQ(ticks_over(ticks * (1e-3 / 3.0), 1e-3 / 3.0), ticks);
+  }
+}
+
+// In thirds of a period: two of them end with the sample between, one before it does not reach it,
+// and steps of several periods end with one as well.
+TEST(EndOfStep, IsWithASampleThatItReaches) {
+  EXPECT_EQ(end_of_step(0, 2, 3), 2);
+  EXPECT_EQ(end_of_step(2, 2, 3), 3);
+  EXPECT_EQ(end_of_step(1, 1, 3), 2);
+  EXPECT_EQ(end_of_step(3, 3, 3), 6);
+  EXPECT_EQ(end_of_step(4, 7, 3), 9);
+  EXPECT_EQ(end_of_step(5, 4, 1), 9);
+}
+
 }  // namespace
 }  // namespace estimator

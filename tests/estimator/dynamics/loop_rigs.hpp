@@ -1,0 +1,170 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
+#include "estimator/tree/held_controls.hpp"
+#include "estimator/tree/loop_closure.hpp"
+#include "estimator/tree/tree_program.hpp"
+#include "tests/estimator/dynamics/even_edges.hpp"
+
+// Mechanisms that close loops, and what moves them.
+namespace estimator {
+
+inline constexpr double kMotionStep = 1e-3;  // [s]
+
+inline Eigen::Matrix3d frame_of(const Eigen::Vector3d& axis, const Eigen::Vector3d& mark) {
+  Eigen::Matrix3d frame;
+  frame << axis, mark, axis.cross(mark);
+  return frame;
+}
+
+inline Hinge joint(const std::string& name, int a, int b, const Eigen::Vector3d& axis,
+                   const Eigen::Vector3d& mark) {
+  Hinge hinge;
+  hinge.name = name;
+  hinge.body_a = a;
+  hinge.body_b = b;
+  hinge.frame_a = hinge.frame_b = frame_of(axis, mark);
+  return hinge;
+}
+
+inline void set_points(Mechanism& mechanism, int j, const Eigen::Vector3d& on_a,
+                       const Eigen::Vector3d& on_b) {
+  for (int i = 0; i < 3; ++i) {
+    const auto quantity = [i](HingeQuantity first) {
+      return static_cast<HingeQuantity>(static_cast<int>(first) + i);
+    };
+    mechanism.hinge_parameter(j, quantity(HingeQuantity::kPointAx)).value = on_a[i];
+    mechanism.hinge_parameter(j, quantity(HingeQuantity::kPointBx)).value = on_b[i];
+  }
+}
+
+inline void set_body(Mechanism& mechanism, int body, double mass, const Eigen::Vector3d& moments) {
+  mechanism.parameter(body, BodyQuantity::kMass).value = mass;
+  mechanism.parameter(body, BodyQuantity::kJxx).value = moments.x();
+  mechanism.parameter(body, BodyQuantity::kJyy).value = moments.y();
+  mechanism.parameter(body, BodyQuantity::kJzz).value = moments.z();
+}
+
+inline constexpr double kCrank = 0.1, kCoupler = 0.28, kRocker = 0.2, kGroundLink = 0.3;
+inline constexpr double kOff = 0.012;  // of the coupler's centre of mass, across
+
+/// Crank, coupler and rocker in the vertical plane.
+inline Mechanism moving_four_bar() {
+  const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), z = Eigen::Vector3d::UnitZ();
+  Mechanism mechanism;
+  mechanism.bodies = {{"crank"}, {"coupler"}, {"rocker"}};
+  mechanism.hinges = {joint("O", Hinge::kGround, 0, z, x), joint("P", 0, 1, z, x),
+                      joint("Q", 1, 2, z, x), joint("R", Hinge::kGround, 2, z, x)};
+  make_parameters(mechanism);
+  set_body(mechanism, 0, 0.15, {1.0, 1.0, 1.3e-4});
+  set_body(mechanism, 1, 0.25, {1.0, 1.0, 1.6e-3});
+  set_body(mechanism, 2, 0.2, {1.0, 1.0, 6.7e-4});
+  set_points(mechanism, 0, Eigen::Vector3d::Zero(), -0.5 * kCrank * x);
+  set_points(mechanism, 1, 0.5 * kCrank * x, {-0.5 * kCoupler, kOff, 0.0});
+  set_points(mechanism, 2, {0.5 * kCoupler, kOff, 0.0}, 0.5 * kRocker * x);
+  set_points(mechanism, 3, kGroundLink * x, -0.5 * kRocker * x);
+  return mechanism;
+}
+
+inline void add_friction(Mechanism& mechanism, double viscous, double coulomb) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    mechanism.hinge_parameter(j, HingeQuantity::kViscous).value = viscous * (1.0 + 0.3 * j);
+    mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value = coulomb * (1.0 + 0.2 * j);
+  }
+}
+
+inline CoordinateChoice choice_at(const Mechanism& mechanism, const Eigen::VectorXd& angles) {
+  LoopClosure closure(mechanism);
+  EXPECT_LT(closure.violation(angles).cwiseAbs().maxCoeff(), 1e-12);
+  return closure.choose({angles});
+}
+
+/// Start of the coordinates from joint angles and rates.
+inline Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorXd& angles,
+                                const Eigen::VectorXd& rates) {
+  const int c = program.coordinate_count();
+  Eigen::VectorXd start(2 * c);
+  for (int p = 0; p < c; ++p) {
+    const int j = program.independent()[static_cast<std::size_t>(p)];
+    start[p] = angles[j];
+    start[c + p] = rates[j];
+  }
+  return start;
+}
+
+/// Two cranks and two rods that meet: two degrees of freedom.
+inline Mechanism five_bar() {
+  const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), z = Eigen::Vector3d::UnitZ();
+  Mechanism mechanism;
+  mechanism.bodies = {{"left1"}, {"left2"}, {"right1"}, {"right2"}};
+  mechanism.hinges = {joint("O1", Hinge::kGround, 0, z, x), joint("E1", 0, 1, z, x),
+                      joint("O2", Hinge::kGround, 2, z, x), joint("E2", 2, 3, z, x),
+                      joint("T", 1, 3, z, x)};
+  mechanism.hinges[0].motorised = mechanism.hinges[2].motorised = true;
+  make_parameters(mechanism);
+  const double mass[] = {0.12, 0.1, 0.11, 0.13}, inertia[] = {1.4e-4, 2.7e-4, 1.5e-4, 2.5e-4};
+  for (int i = 0; i < 4; ++i) set_body(mechanism, i, mass[i], {1.0, 1.0, inertia[i]});
+  set_points(mechanism, 0, Eigen::Vector3d::Zero(), -0.06 * x);
+  set_points(mechanism, 1, 0.06 * x, -0.09 * x);
+  set_points(mechanism, 2, 0.14 * x, -0.06 * x);
+  set_points(mechanism, 3, 0.06 * x, -0.09 * x);
+  set_points(mechanism, 4, 0.09 * x, 0.09 * x);
+  for (const int j : {0, 2}) {
+    mechanism.hinge_parameter(j, HingeQuantity::kMotorGain).value = 0.05;
+    mechanism.hinge_parameter(j, HingeQuantity::kBackEmf).value = 0.1;
+    mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value = 0.3;
+    mechanism.hinge_parameter(j, HingeQuantity::kRestAngle).value = j == 0 ? 2.1 : 1.0;
+  }
+  add_friction(mechanism, 5e-4, 0.0);
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 6e-3;
+  mechanism.hinge_parameter(2, HingeQuantity::kCoulombTorque).value = 5e-3;
+  mechanism.hinge_parameter(4, HingeQuantity::kCoulombTorque).value = 2e-3;
+  mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
+  return mechanism;
+}
+
+/// @param parts  that each step is cut into
+inline HeldControls driven(const TreeProgram& program, int steps, int parts = 1) {
+  Segment segment;
+  segment.period = kMotionStep;
+  const auto motors = static_cast<Eigen::Index>(program.motors().size());
+  segment.controls.resize(steps + 1, motors);
+  for (int k = 0; k <= steps; ++k) {
+    for (Eigen::Index m = 0; m < motors; ++m) {
+      segment.controls(k, m) =
+          1.6 * std::sin(0.021 * k + 1.3 * static_cast<double>(m)) + (k % 160 < 60 ? 0.8 : -0.3);
+    }
+  }
+  segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
+  return {segment, even_edges(kMotionStep / parts, steps * parts),
+          std::vector<ControlDelay>(program.motors().size())};
+}
+
+struct DrivenFiveBar {
+  Mechanism mechanism = five_bar();
+  Eigen::VectorXd angles;
+
+  /// @param dryness  multiplies the joints' dry friction
+  explicit DrivenFiveBar(double dryness = 1.0) {
+    for (int j = 0; j < mechanism.hinge_count(); ++j) {
+      mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value *= dryness;
+    }
+    LoopClosure closure(mechanism);
+    angles.resize(5);
+    angles << 2.1, -1.35, 1.05, 1.35, 1.6;
+    Eigen::VectorXd wanted = Eigen::VectorXd::Constant(5, std::nan(""));
+    wanted[0] = 2.1;
+    wanted[2] = 1.05;
+    EXPECT_TRUE(closure.close(angles, wanted));
+  }
+};
+
+}  // namespace estimator
