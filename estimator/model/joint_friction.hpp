@@ -43,6 +43,11 @@ inline bool has_load_law(const Mechanism& mechanism, int hinge) {
 inline bool has_steep_law(const Mechanism& mechanism, int hinge) {
   return has_friction(mechanism, hinge, [](const auto& facts) { return facts.is_steep; });
 }
+/// Whether friction may hold a joint at rest: dry, and not creeping.
+inline bool can_stick(const Mechanism& mechanism, int hinge) {
+  return has_dry_law(mechanism, hinge) &&
+         !(mechanism.hinges[static_cast<std::size_t>(hinge)].creep_speed > 0.0);
+}
 /// @param law  its place in the list
 inline bool has_law(const Mechanism& mechanism, int hinge, int law) {
   return has_friction(mechanism, hinge, [&](const auto& facts) { return facts.law == law; });

@@ -202,9 +202,8 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   const int n = joint_count_;
   for (int j = 0; j < n; ++j) {
     if (mechanism.hinges[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
-    const bool dry = has_dry_law(mechanism, j);
-    creeps_.push_back(dry && mechanism.hinges[static_cast<std::size_t>(j)].creep_speed > 0.0);
-    dry_.push_back(dry && !creeps_.back());
+    dry_.push_back(can_stick(mechanism, j));
+    creeps_.push_back(has_dry_law(mechanism, j) && !dry_.back());
   }
   find_moving(mechanism);
 

@@ -14,6 +14,7 @@
 #include "estimator/fit/physical/noise_update.hpp"
 #include "estimator/fit/physical/second_chance.hpp"
 #include "estimator/fit/physical/tangled_nodes.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -61,6 +62,13 @@ Mechanism held_near_start(Mechanism mechanism) {
     parameter.prior_standard_deviation = std::abs(parameter.value);
   }
   return mechanism;
+}
+
+bool any_sticks(const Mechanism& mechanism) {
+  for (int joint = 0; joint < mechanism.hinge_count(); ++joint) {
+    if (can_stick(mechanism, joint)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -222,7 +230,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     announce("in shorter steps", joint_->mechanism(), joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
   }
-  anneal_again();
+  if (any_sticks(reached)) anneal_again();
 }
 
 /// Lets process noise fall once more from where the joint problem ended, and goes on from what
