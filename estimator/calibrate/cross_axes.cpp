@@ -30,7 +30,7 @@ std::vector<Instrument> candidates(const ShootingProblem& fitted) {
     const int axis = fitted.sensed()[at];
     const int sensor = axis / InertialSensor::kAxes, place = axis % InertialSensor::kAxes / 3;
     const InertialSensor& own = mechanism.inertial_sensors[static_cast<std::size_t>(sensor)];
-    if (!own.has_axes() || own.kind == InertialSensor::Kind::kPosition) continue;
+    if (!own.traits().has_cross) continue;
     const int first = mechanism.index_of_inertial(
         sensor, place == 0 ? InertialQuantity::kRateCrossXY : InertialQuantity::kForceCrossXY);
     bool is_told = false;
@@ -136,10 +136,8 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
     };
     const InertialSensor& sensor =
         problem.mechanism().inertial_sensors[static_cast<std::size_t>(instrument.sensor)];
-    const bool is_first = instrument.place == 0;
     found.push_back({.sensor = sensor.name,
-                     .instrument = sensor.is_load() ? (is_first ? "moment" : "force")
-                                                    : (is_first ? "gyroscope" : "accelerometer"),
+                     .instrument = sensor.traits().instruments[instrument.place].name,
                      .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
                      .value = after.change[kept + worst],
                      .standard_deviation = after.deviation[kept + worst],
