@@ -303,7 +303,7 @@ std::vector<Finding> find_inertial_mistakes(const Mechanism& mechanism,
       std::max(1, kInstantsMax / static_cast<int>(std::max<std::size_t>(1, segments)));
   for (int i = 0; i < mechanism.inertial_count(); ++i) {
     const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(i)];
-    if (sensor.traits().of != SensorTraits::Of::kBody) continue;
+    if (!sensor.reads(Reading::kSpecificForce)) continue;
     if (is_withheld(mechanism, sensor.name)) continue;
     if (!is_told(mechanism, poses.joints(), sensor.body)) continue;
     Comparison rates, forces;

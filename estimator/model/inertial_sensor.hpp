@@ -73,7 +73,7 @@ struct ReadingTraits {
 
 inline constexpr double kStandardGravity = 9.80665;  // [m/s²]
 
-inline constexpr ReadingTraits kReadings[] = {
+inline constexpr ReadingTraits kReadingKinds[] = {
     {.reading = Reading::kRate,
      .units = {{{"RADIAN_PER_SECOND", "rad/s"},
                 {"DEGREE_PER_SECOND", "degrees per second", std::numbers::pi / 180.0}}},
@@ -103,7 +103,7 @@ inline constexpr ReadingTraits kReadings[] = {
 };
 
 inline constexpr const ReadingTraits& reading_traits(Reading reading) {
-  const ReadingTraits& traits = kReadings[static_cast<std::size_t>(reading)];
+  const ReadingTraits& traits = kReadingKinds[static_cast<std::size_t>(reading)];
   assert(traits.reading == reading);  // rows are in the order of the enumerators
   return traits;
 }
