@@ -1,12 +1,12 @@
 #include <stdexcept>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/assess/verdict.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
 #include "estimator/calibrate/shadow_calibration.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
-#include "estimator/calibrate/verdict.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {
 namespace {

@@ -4,13 +4,15 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/assess/parameter_book.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/evaluate_estimate.hpp"
-#include "estimator/calibrate/parameter_book.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/simulation_problem.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/fit/shadow/preparation.hpp"
+#include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

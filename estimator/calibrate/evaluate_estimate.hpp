@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

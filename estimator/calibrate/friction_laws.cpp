@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/joint_friction.hpp"

@@ -4,8 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 

@@ -6,8 +6,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "estimator/assess/prediction_error.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/evaluate_estimate.hpp"
-#include "estimator/calibrate/prediction_error.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/model/sensor.hpp"
 

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/friction_laws.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

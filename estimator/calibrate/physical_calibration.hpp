@@ -3,8 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

@@ -3,16 +3,17 @@
 #include <cmath>
 #include <memory>
 
-#include "estimator/calibrate/identifiability.hpp"
-#include "estimator/calibrate/number_text.hpp"
-#include "estimator/calibrate/parameter_book.hpp"
-#include "estimator/calibrate/parameter_effect.hpp"
+#include "estimator/assess/identifiability.hpp"
+#include "estimator/assess/parameter_book.hpp"
+#include "estimator/assess/parameter_effect.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
-#include "estimator/calibrate/simulation_problem.hpp"
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/fit/shadow/preparation.hpp"
+#include "estimator/fit/shadow/simulation_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

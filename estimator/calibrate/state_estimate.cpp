@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "estimator/calibrate/joint_outputs.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/calibrate/state_filter.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/model/spanning_tree.hpp"

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/segment_steps.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/segment_steps.hpp"
 
 namespace estimator {
 

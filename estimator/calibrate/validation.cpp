@@ -5,15 +5,17 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
-#include "estimator/calibrate/integration_steps.hpp"
-#include "estimator/calibrate/joint_mobility.hpp"
-#include "estimator/calibrate/number_text.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
-#include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
+#include "estimator/fit/input_checks.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/integration_steps.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/sensor.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/prediction_error.hpp"
+#include "estimator/assess/prediction_error.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

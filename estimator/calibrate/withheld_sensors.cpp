@@ -4,11 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/calibrate/identifiability.hpp"
-#include "estimator/calibrate/number_text.hpp"
-#include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/sensor_looks.hpp"
+#include "estimator/assess/identifiability.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/sensor_looks.hpp"
 #include "estimator/optimize/covariance.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/parameter_book.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/assess/parameter_book.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/evolution.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/parallel_jobs.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/assess/identifiability.hpp"
 #include "estimator/design/knowledge.hpp"
 #include "estimator/design/plan_bench.hpp"
 #include "estimator/doctor/signal_examination.hpp"

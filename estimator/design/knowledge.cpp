@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "estimator/calibrate/closed_states.hpp"
-#include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/calibrate/joint_mobility.hpp"
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/closed_states.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {

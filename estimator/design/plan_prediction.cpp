@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/calibrate/quantisation.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/assess/quantisation.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {

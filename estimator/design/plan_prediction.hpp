@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/assess/identifiability.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/design/plan_bench.hpp"
 #include "estimator/tree/rest_pose.hpp"
 

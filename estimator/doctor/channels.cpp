@@ -6,7 +6,7 @@
 #include <numbers>
 #include <ranges>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/edge_fit.hpp"
 #include "estimator/doctor/restless_joints.hpp"
 #include "estimator/doctor/signal_scale.hpp"

@@ -2,9 +2,10 @@
 
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/hypothesis.hpp"
 #include "estimator/doctor/trial_fit.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

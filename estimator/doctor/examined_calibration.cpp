@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/finding_text.hpp"
@@ -14,6 +14,7 @@
 #include "estimator/doctor/lost_rows.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
 #include "estimator/doctor/slip_trial.hpp"
+#include "estimator/fit/input_checks.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/ties.hpp"
 

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/signal_examination.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/model/sensor.hpp"
 
 namespace estimator {

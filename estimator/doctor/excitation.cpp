@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/identifiability.hpp"
-#include "estimator/calibrate/parameter_book.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/assess/identifiability.hpp"
+#include "estimator/assess/parameter_book.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/withheld_sensors.hpp"
 #include "estimator/doctor/clock_rate.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 
 namespace estimator {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/modelled_ends.hpp"
 #include "estimator/signal/holes.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

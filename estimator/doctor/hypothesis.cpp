@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/ties.hpp"

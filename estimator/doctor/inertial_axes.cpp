@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/sensor.hpp"
 

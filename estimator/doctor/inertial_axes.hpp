@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/calibrate/finding.hpp"
+#include "estimator/assess/finding.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 

@@ -2,7 +2,8 @@
 
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/hypothesis.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 #include "estimator/model/spanning_tree.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/spanning_tree.hpp"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/finding.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/assess/finding.hpp"
 #include "estimator/doctor/step_cause.hpp"
 
 namespace estimator {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 
 namespace estimator {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "estimator/calibrate/number_text.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/doctor/law_trials.hpp"
 #include "estimator/doctor/misfit_trials.hpp"
 #include "estimator/model/sensor.hpp"

@@ -2,7 +2,9 @@
 
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 

@@ -4,9 +4,10 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/piece_fit.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {

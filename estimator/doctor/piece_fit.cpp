@@ -5,14 +5,14 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/calibrate/preparation.hpp"
-#include "estimator/calibrate/quantisation.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/assess/quantisation.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
+#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 
 namespace estimator {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/signal_examination.hpp"
 #include "estimator/model/sensor.hpp"
 

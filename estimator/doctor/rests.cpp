@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 
 namespace estimator {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/preparation.hpp"
 #include "estimator/doctor/channels.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/inertial_axes.hpp"
@@ -14,6 +13,7 @@
 #include "estimator/doctor/step_cause.hpp"
 #include "estimator/doctor/steps.hpp"
 #include "estimator/doctor/strikes.hpp"
+#include "estimator/fit/input_checks.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/sensor.hpp"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/finding.hpp"
+#include "estimator/assess/calibration.hpp"
+#include "estimator/assess/finding.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/signal/time_series.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/clock_rate.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 #include "estimator/model/sensor.hpp"

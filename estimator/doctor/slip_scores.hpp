@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 
 namespace estimator {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/lost_time_scores.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"

@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/signal_examination.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace estimator {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/calibrate/number_text.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/edge_fit.hpp"
 #include "estimator/doctor/reading_series.hpp"
 #include "estimator/doctor/signal_scale.hpp"

@@ -5,10 +5,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/calibrate/quantisation.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
-#include "estimator/calibrate/shooting_problem.hpp"
-#include "estimator/calibrate/tangled_nodes.hpp"
+#include "estimator/assess/quantisation.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/tangled_nodes.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/ties.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"

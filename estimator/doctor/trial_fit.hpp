@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 

@@ -3,7 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "estimator/calibrate/prior_check.hpp"
+#include "estimator/assess/prior_check.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "service/calibration/held_readings.hpp"
 #include "service/import/finding_place.hpp"
 #include "service/import/import_notes.hpp"

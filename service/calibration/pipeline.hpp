@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/doctor/examined_calibration.hpp"
 #include "proto/text/input_error.hpp"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/calibrate/base_parameters.hpp"
+#include "estimator/assess/base_parameters.hpp"
 #include "service/report/result_table.hpp"
 #include "service/text/number_format.hpp"
 

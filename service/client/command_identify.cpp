@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/start_pose.hpp"
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"

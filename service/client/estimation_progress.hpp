@@ -1,6 +1,6 @@
 #pragma once
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "service/client/interrupt.hpp"
 #include "service/client/progress_line.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/design/start_pose.hpp"
 #include "estimator/tree/rest_pose.hpp"

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/parameter_edits.hpp"

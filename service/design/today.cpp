@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/calibration/calibration_input.hpp"

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/recording_selection.hpp"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "estimator/calibrate/finding.hpp"
+#include "estimator/assess/finding.hpp"
 #include "estimator/doctor/signal_examination.hpp"
 #include "service/import/rig_file.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 #include "proto/service.pb.h"
 #include "service/import/recording_selection.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/segment_steps.hpp"
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/segment_steps.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "service/import/file_mark.hpp"
 

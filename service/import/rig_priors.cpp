@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/inertia_prior.hpp"
+#include "estimator/fit/inertia_prior.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "service/text/number_format.hpp"
 

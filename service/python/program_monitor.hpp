@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/fit/fit_options.hpp"
 
 namespace service {
 

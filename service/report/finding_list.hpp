@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/finding.hpp"
+#include "estimator/assess/finding.hpp"
 #include "estimator/doctor/excitation.hpp"
 
 namespace service {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 
 namespace service {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/calibrate/agreement.hpp"
+#include "estimator/assess/agreement.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/embedded_data.hpp"
 #include "service/report/html_table.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/result/calibration_message.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "estimator/calibrate/verdict.hpp"
+#include "estimator/assess/verdict.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/finding_message.hpp"

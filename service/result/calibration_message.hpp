@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "service/import/calibration_request.hpp"
 #include "service/import/recording_use.hpp"
 

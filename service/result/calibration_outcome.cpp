@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "estimator/calibrate/agreement.hpp"
-#include "estimator/calibrate/verdict.hpp"
+#include "estimator/assess/agreement.hpp"
+#include "estimator/assess/verdict.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

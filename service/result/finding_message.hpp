@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/finding.hpp"
+#include "estimator/assess/finding.hpp"
 #include "proto/calibration.pb.h"
 
 namespace service {

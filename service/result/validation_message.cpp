@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "proto/validation.pb.h"
 #include "service/import/estimate_kind.hpp"
 #include "service/import/import_notes.hpp"

@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/calibrate/closed_states.hpp"
-#include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/fit/closed_states.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/model_values.hpp"
 #include "estimator/tree/inertial_sensing.hpp"

@@ -3,8 +3,8 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "service/study/arm_simulation.hpp"
 
 namespace service {

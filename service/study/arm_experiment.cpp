@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/calibrate/charted_problem.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/tree/inertial_base.hpp"
 #include "service/study/arm.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/possible_inertia.hpp"
 #include "service/study/arm_draw.hpp"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "estimator/calibrate/charted_bodies.hpp"
+#include "estimator/fit/charted_bodies.hpp"
 #include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/possible_inertia.hpp"
 #include "service/study/arm_draw.hpp"

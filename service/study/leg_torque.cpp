@@ -3,7 +3,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/signal/filtfilt.hpp"
 #include "service/study/leg.hpp"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
 #include "service/import/parameter_edits.hpp"
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"

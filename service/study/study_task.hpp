@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
 #include "service/study/study.hpp"
 #include "service/study/study_run.hpp"
 

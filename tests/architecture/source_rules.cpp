@@ -1,7 +1,6 @@
 #include "tests/architecture/source_rules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <optional>
 #include <regex>
@@ -10,6 +9,8 @@
 #include <string_view>
 
 #include "tests/architecture/function_names.hpp"
+#include "tests/architecture/includes.hpp"
+#include "tests/architecture/layer_rules.hpp"
 
 namespace architecture {
 namespace {
@@ -18,57 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr int kLinesMax = 500;
 constexpr int kColumnsMax = 100;
-
-constexpr std::array kModules = {"daq", "estimator", "firmware_iface", "proto", "service"};
-
-bool starts_with_any(std::string_view text, const std::vector<std::string>& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](const std::string& prefix) { return text.starts_with(prefix); });
-}
-
-bool has_extension(const SourceFile& file, std::initializer_list<std::string_view> extensions) {
-  return std::any_of(extensions.begin(), extensions.end(),
-                     [&](std::string_view extension) { return file.path.ends_with(extension); });
-}
-
-bool is_header(const SourceFile& file) { return has_extension(file, {".hpp", ".h"}); }
-
-bool is_code(const SourceFile& file) { return has_extension(file, {".cpp", ".hpp", ".c", ".h"}); }
-
-struct Include {
-  std::string target;   // the path between the quotes or brackets
-  bool quoted = false;  // "…" rather than <…>
-  int line = 0;
-};
-
-std::vector<Include> includes_of(const SourceFile& file) {
-  static const std::regex kPattern(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"].*)");
-  std::vector<Include> includes;
-  for (std::size_t k = 0; k < file.lines.size(); ++k) {
-    std::smatch match;
-    if (std::regex_match(file.lines[k], match, kPattern)) {
-      includes.push_back({match[2], match[1] == "\"", static_cast<int>(k) + 1});
-    }
-  }
-  return includes;
-}
-
-// Applies `reason_against` to every include of every file below one of the folders.
-std::vector<Violation> check_includes(
-    const Tree& tree, const std::vector<std::string>& folders,
-    const std::function<std::optional<std::string>(const SourceFile&, const Include&)>&
-        reason_against) {
-  std::vector<Violation> violations;
-  for (const SourceFile& file : tree) {
-    if (!is_code(file) || !starts_with_any(file.path, folders)) continue;
-    for (const Include& include : includes_of(file)) {
-      if (const auto reason = reason_against(file, include)) {
-        violations.push_back({file.path, include.line, *reason});
-      }
-    }
-  }
-  return violations;
-}
 
 std::vector<Violation> estimator_is_pure(const Tree& tree) {
   static const std::set<std::string> kForbidden = {"iostream",   "fstream",   "cstdio",
@@ -98,128 +48,6 @@ std::vector<Violation> estimator_is_pure(const Tree& tree) {
                "clocks, Eigen and themselves, not " +
                include.target;
       });
-}
-
-struct Layer {
-  std::string folder;
-  std::vector<std::string> may_use;  // besides itself
-};
-
-// No file of a layer knows another layer of its module than those it may.
-std::vector<Violation> check_layers(const Tree& tree, const std::string& module,
-                                    const std::vector<Layer>& layers) {
-  std::vector<Violation> violations;
-  for (const Layer& layer : layers) {
-    const auto found = check_includes(
-        tree, {layer.folder},
-        [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
-          if (!include.target.starts_with(module) || include.target.starts_with(layer.folder) ||
-              starts_with_any(include.target, layer.may_use)) {
-            return std::nullopt;
-          }
-          return layer.folder + " must not know " + include.target;
-        });
-    violations.insert(violations.end(), found.begin(), found.end());
-  }
-  return violations;
-}
-
-std::vector<Violation> estimator_is_layered(const Tree& tree) {
-  static const std::vector<Layer> kLayers = {
-      {"estimator/math/", {}},
-      {"estimator/signal/", {"estimator/math/"}},
-      {"estimator/optimize/", {"estimator/math/"}},
-      {"estimator/laws/", {"estimator/math/"}},
-      {"estimator/model/", {"estimator/math/", "estimator/laws/"}},
-      {"estimator/symbolic/", {}},
-      {"estimator/dynamics/",
-       {"estimator/math/", "estimator/laws/", "estimator/model/", "estimator/symbolic/"}},
-      {"estimator/tree/",
-       {"estimator/math/", "estimator/signal/", "estimator/model/", "estimator/dynamics/",
-        "estimator/symbolic/"}},
-      {"estimator/instant/",
-       {"estimator/model/", "estimator/dynamics/", "estimator/symbolic/", "estimator/tree/",
-        "estimator/optimize/"}},
-      {"estimator/calibrate/",
-       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/laws/",
-        "estimator/model/", "estimator/dynamics/", "estimator/tree/"}},
-      {"estimator/doctor/",
-       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
-        "estimator/dynamics/", "estimator/tree/", "estimator/calibrate/"}},
-      {"estimator/design/",
-       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
-        "estimator/dynamics/", "estimator/tree/", "estimator/calibrate/", "estimator/doctor/"}}};
-  return check_layers(tree, "estimator/", kLayers);
-}
-
-std::vector<Violation> service_is_layered(const Tree& tree) {
-  static const std::vector<Layer> kLayers = {
-      {"service/text/", {}},
-      {"service/import/", {"service/text/"}},
-      {"service/describe/", {"service/text/", "service/import/"}},
-      {"service/simulation/", {"service/text/", "service/import/"}},
-      {"service/result/", {"service/text/", "service/import/"}},
-      {"service/report/",
-       {"service/text/", "service/import/", "service/describe/", "service/result/"}},
-      {"service/calibration/", {"service/text/", "service/import/", "service/result/"}},
-      {"service/design/",
-       {"service/text/", "service/import/", "service/simulation/", "service/result/",
-        "service/report/", "service/calibration/"}},
-      {"service/study/",
-       {"service/text/", "service/import/", "service/simulation/", "service/result/",
-        "service/report/", "service/calibration/"}},
-      {"service/server/",
-       {"service/text/", "service/import/", "service/result/", "service/report/",
-        "service/calibration/"}},
-      {"service/client/",
-       {"service/text/", "service/import/", "service/describe/", "service/simulation/",
-        "service/result/", "service/report/", "service/calibration/", "service/design/",
-        "service/study/"}},
-      {"service/python/",
-       {"service/text/", "service/import/", "service/simulation/", "service/result/",
-        "service/report/", "service/calibration/"}}};
-  return check_layers(tree, "service/", kLayers);
-}
-
-std::vector<Violation> modules_keep_apart(const Tree& tree) {
-  struct Module {
-    std::string folder;
-    std::vector<std::string> may_use;  // besides itself
-  };
-  static const std::vector<Module> kDependencies = {
-      {"estimator/", {"proto/notation/"}},
-      {"proto/", {}},
-      {"firmware_iface/", {"proto/notation/", "proto/sim.pb.h", "proto/check/", "proto/text/"}},
-      {"daq/", {"firmware_iface/", "proto/"}},
-      {"service/", {"estimator/", "proto/"}},
-  };
-  // The one arrow between them: a simulation commands what a rig's run does.
-  static const std::vector<Module> kExceptions = {
-      {"service/simulation/", {"daq/scenario/"}},
-      {"service/simulation/scenario_file.cpp", {"daq/scenario/"}},
-  };
-  std::vector<Violation> violations;
-  for (const Module& module : kDependencies) {
-    const auto found = check_includes(
-        tree, {module.folder},
-        [&](const SourceFile& file, const Include& include) -> std::optional<std::string> {
-          const std::string first = include.target.substr(0, include.target.find('/'));
-          const bool ours = std::find(kModules.begin(), kModules.end(), first) != kModules.end();
-          if (!ours || include.target.starts_with(module.folder) ||
-              starts_with_any(include.target, module.may_use)) {
-            return std::nullopt;
-          }
-          for (const Module& exception : kExceptions) {
-            if (file.path.starts_with(exception.folder) &&
-                starts_with_any(include.target, exception.may_use)) {
-              return std::nullopt;
-            }
-          }
-          return module.folder + " must not know " + include.target;
-        });
-    violations.insert(violations.end(), found.begin(), found.end());
-  }
-  return violations;
 }
 
 std::vector<Violation> scenarios_stand_alone(const Tree& tree) {
@@ -429,6 +257,7 @@ const std::vector<Rule>& source_rules() {
   static const std::vector<Rule> kRules = {
       {"EstimatorIsPure", estimator_is_pure},
       {"EstimatorIsLayered", estimator_is_layered},
+      {"FitsKeepApart", fits_keep_apart},
       {"ServiceIsLayered", service_is_layered},
       {"ModulesKeepApart", modules_keep_apart},
       {"ScenariosStandAlone", scenarios_stand_alone},

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/doctor/misfit_causes.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/refusal.hpp"

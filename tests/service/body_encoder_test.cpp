@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
@@ -76,8 +76,9 @@ TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {
   EXPECT_EQ(offset.value, 0.05);
   EXPECT_TRUE(offset.free);
   ASSERT_EQ(rig.encoders.size(), 2U);
-  EXPECT_EQ(rig.encoders[0].counts_per_turn, 4096.0);
-  EXPECT_EQ(rig.encoders[1].counts_per_turn, 2000.0);
+  EXPECT_EQ(rig.encoders[0].counts, 4096.0);
+  EXPECT_EQ(rig.encoders[1].counts, 2000.0);
+  EXPECT_STREQ(rig.encoders[1].counts_of, "turn");
   ASSERT_EQ(rig.format->angles.size(), 2U);
   EXPECT_EQ(rig.format->angles[1].hinge, "incl");
   EXPECT_EQ(rig.format->angles[1].scale, 2.0 * M_PI / 2000.0);

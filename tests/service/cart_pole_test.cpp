@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "proto/text/files.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
@@ -147,7 +147,8 @@ TEST(CartPole, UnitsFollowTheKindOfTheJoint) {
   EXPECT_EQ(unit_of("rail.offset"), "m");
   EXPECT_EQ(unit_of("rail.mu"), "-");
   EXPECT_EQ(unit_of("pivot.b"), "N·m·s/rad");
-  EXPECT_EQ(rig.encoders[0].counts_per_m, 20000.0);
+  EXPECT_EQ(rig.encoders[0].counts, 20000.0);
+  EXPECT_STREQ(rig.encoders[0].counts_of, "m");
 }
 
 std::string edited(const std::string& from, const std::string& to) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"

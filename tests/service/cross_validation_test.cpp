@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "proto/calibration.pb.h"
 #include "service/import/recording_pieces.hpp"
 #include "service/import/rig_file.hpp"

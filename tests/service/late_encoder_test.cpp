@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/closed_states.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/doctor/signal_examination.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "proto/text/files.hpp"
 #include "service/import/csv_recording.hpp"

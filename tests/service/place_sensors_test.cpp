@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"

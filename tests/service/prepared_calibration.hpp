@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "service/result/calibration_message.hpp"
 
 namespace service {

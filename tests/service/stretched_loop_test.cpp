@@ -7,10 +7,10 @@
 #include <random>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/closed_states.hpp"
-#include "estimator/calibrate/initial_states.hpp"
+#include "estimator/assess/calibration.hpp"
 #include "estimator/doctor/examined_calibration.hpp"
+#include "estimator/fit/closed_states.hpp"
+#include "estimator/fit/initial_states.hpp"
 #include "estimator/math/turns.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "service/import/rig_file.hpp"

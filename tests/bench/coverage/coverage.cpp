@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/parameter_edits.hpp"

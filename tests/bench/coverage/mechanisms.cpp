@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/verdict.hpp"
+#include "estimator/assess/verdict.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/doctor/examined_calibration.hpp"
 #include "tests/bench/rigs/random_rigs.hpp"
 

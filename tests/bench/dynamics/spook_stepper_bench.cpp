@@ -1,4 +1,4 @@
-#include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 
 #include <benchmark/benchmark.h>
 

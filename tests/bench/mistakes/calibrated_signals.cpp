@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include "estimator/calibrate/verdict.hpp"
+#include "estimator/assess/verdict.hpp"
 #include "estimator/doctor/examined_calibration.hpp"
 #include "tests/bench/mistakes/signal_faults.hpp"
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/excitation.hpp"

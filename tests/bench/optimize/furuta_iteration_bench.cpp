@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/bench/optimize/measurement.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/agreement.hpp"
+#include "estimator/assess/agreement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/bound_notes.hpp"
+#include "estimator/assess/bound_notes.hpp"
 
 #include <gtest/gtest.h>
 

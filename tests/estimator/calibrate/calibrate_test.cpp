@@ -4,8 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/simulation_problem.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "tests/estimator/residual/scalar_step.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"

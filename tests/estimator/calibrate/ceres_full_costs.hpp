@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 #include <utility>
 
-#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "estimator/model/hinge_geometry.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "tests/estimator/calibrate/ceres_poses.hpp"

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "estimator/calibrate/trajectory_problem.hpp"
-#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "tests/estimator/calibrate/ceres_poses.hpp"
 

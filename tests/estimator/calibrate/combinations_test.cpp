@@ -1,4 +1,4 @@
-#include "estimator/calibrate/combinations.hpp"
+#include "estimator/assess/combinations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include <thread>
 #include <vector>
 
-#include "estimator/calibrate/shooting_problem.hpp"
-#include "estimator/calibrate/simulation_problem.hpp"
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/shadow/simulation_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 

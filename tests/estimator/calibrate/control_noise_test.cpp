@@ -1,11 +1,11 @@
-#include "estimator/calibrate/control_noise.hpp"
+#include "estimator/fit/physical/control_noise.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <stdexcept>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"
 

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/identifiability.hpp"
+#include "estimator/assess/identifiability.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/fit/shadow/preparation.hpp"
+#include "estimator/signal/noise_level.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/not_a_number.hpp"

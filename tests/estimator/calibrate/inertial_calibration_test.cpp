@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 
 namespace {

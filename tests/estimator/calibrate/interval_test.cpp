@@ -1,11 +1,11 @@
-#include "estimator/calibrate/interval.hpp"
+#include "estimator/assess/interval.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/assess/calibration.hpp"
 
 namespace {
 

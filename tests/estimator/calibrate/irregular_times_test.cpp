@@ -4,8 +4,8 @@
 #include <random>
 #include <stdexcept>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/signal/noise_level.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/not_a_number.hpp"
 

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/noise_update.hpp"
+#include "estimator/fit/physical/noise_update.hpp"
 
 #include <gtest/gtest.h>
 

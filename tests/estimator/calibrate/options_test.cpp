@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
-#include "estimator/calibrate/preparation.hpp"
+#include "estimator/fit/input_checks.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace {

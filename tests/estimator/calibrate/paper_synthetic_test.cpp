@@ -3,8 +3,8 @@
 #include <cmath>
 #include <iostream>
 
-#include "estimator/calibrate/initial_states.hpp"
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/initial_states.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 

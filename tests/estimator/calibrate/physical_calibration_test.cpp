@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/piece_cuts.hpp"
-#include "estimator/calibrate/pieces.hpp"
+#include "estimator/assess/piece_cuts.hpp"
+#include "estimator/assess/pieces.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace estimator {

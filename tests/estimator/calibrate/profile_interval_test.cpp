@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 
 // Where a Stribeck excess decays at a rate that is hardly known.

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/quantisation.hpp"
+#include "estimator/assess/quantisation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <utility>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"

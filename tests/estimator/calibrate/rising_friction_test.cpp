@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/free_parameters.hpp"
-#include "estimator/calibrate/second_chance.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/physical/second_chance.hpp"
 #include "estimator/model/rest_friction.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 

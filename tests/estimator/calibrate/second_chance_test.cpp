@@ -1,4 +1,4 @@
-#include "estimator/calibrate/second_chance.hpp"
+#include "estimator/fit/physical/second_chance.hpp"
 
 #include <gtest/gtest.h>
 

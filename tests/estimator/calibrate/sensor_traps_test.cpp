@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/model/mechanism.hpp"
 
 namespace test_support {

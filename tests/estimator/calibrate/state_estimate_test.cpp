@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 #include "tests/estimator/newton_loads.hpp"

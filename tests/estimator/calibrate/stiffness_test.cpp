@@ -3,7 +3,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace {

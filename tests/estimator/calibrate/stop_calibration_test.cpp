@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace estimator {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/trajectory_problem.hpp"
-#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/verdict.hpp"
+#include "estimator/assess/verdict.hpp"
 
 #include <gtest/gtest.h>
 

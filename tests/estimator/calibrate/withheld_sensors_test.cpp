@@ -7,6 +7,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/calibrate/sensed_furuta.hpp"

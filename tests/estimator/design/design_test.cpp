@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/design.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 #include "tests/estimator/design/plan_times.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "estimator/calibrate/free_parameters.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/knowledge.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/design/plan_bench.hpp"
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/design/start_pose.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/doctor/excitation.hpp"
 #include "estimator/doctor/misfit_trials.hpp"
 #include "estimator/model/ties.hpp"

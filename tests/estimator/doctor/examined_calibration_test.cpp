@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

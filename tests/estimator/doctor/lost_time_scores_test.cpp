@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "estimator/calibrate/shooting_fit.hpp"
-#include "estimator/calibrate/shooting_input.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/doctor/slip_trial.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

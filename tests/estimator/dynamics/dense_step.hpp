@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "estimator/dynamics/hinge_terms.hpp"
+#include "estimator/spook/hinge_terms.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "tests/support/mechanisms/mlcp.hpp"

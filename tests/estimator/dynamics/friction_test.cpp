@@ -3,7 +3,7 @@
 #include <Eigen/LU>
 #include <random>
 
-#include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"

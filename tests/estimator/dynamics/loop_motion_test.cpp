@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "estimator/calibrate/joint_mobility.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/loop_closure.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"

@@ -1,4 +1,4 @@
-#include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <numbers>
 #include <random>
 
-#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/dense_step.hpp"
 #include "tests/support/alloc_counter.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "estimator/dynamics/hinge_terms.hpp"
+#include "estimator/spook/hinge_terms.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/mechanisms/frames.hpp"

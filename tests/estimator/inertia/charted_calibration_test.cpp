@@ -5,10 +5,10 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/charted_bodies.hpp"
-#include "estimator/calibrate/charted_problem.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/fit/charted_bodies.hpp"
+#include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
 namespace estimator {

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/inertia_prior.hpp"
+#include "estimator/fit/inertia_prior.hpp"
 
 #include <gtest/gtest.h>
 

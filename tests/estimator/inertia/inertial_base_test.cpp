@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "estimator/calibrate/base_parameters.hpp"
+#include "estimator/assess/base_parameters.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"

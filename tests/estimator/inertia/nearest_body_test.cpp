@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "estimator/calibrate/inertia_results.hpp"
+#include "estimator/assess/inertia_results.hpp"
 #include "estimator/model/possible_inertia.hpp"
 
 namespace estimator {

@@ -5,9 +5,9 @@
 #include <random>
 #include <string>
 
-#include "estimator/calibrate/calibration.hpp"
-#include "estimator/calibrate/presence.hpp"
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/fit/physical/presence.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/model_values.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"

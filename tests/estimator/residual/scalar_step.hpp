@@ -3,7 +3,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
-#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "tests/estimator/residual/scalar_rig.hpp"
 
 namespace test_support {

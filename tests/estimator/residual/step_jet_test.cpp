@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "tests/estimator/residual/scalar_step.hpp"
 #include "tests/estimator/residual/step_cases.hpp"
 

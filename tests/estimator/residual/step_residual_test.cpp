@@ -1,4 +1,4 @@
-#include "estimator/dynamics/step_residual.hpp"
+#include "estimator/spook/step_residual.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 #include "tests/estimator/residual/step_cases.hpp"
 
 namespace estimator {

@@ -1,4 +1,4 @@
-#include "estimator/calibrate/trajectory_problem.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 
 #include <gtest/gtest.h>
 

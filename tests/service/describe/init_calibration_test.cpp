@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "estimator/calibrate/calibration.hpp"
+#include "estimator/calibrate/calibrate.hpp"
 #include "service/import/csv_recording.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"

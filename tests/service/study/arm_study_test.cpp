@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "estimator/calibrate/shooting_fit.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/study/arm.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include "estimator/dynamics/spook_stepper.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 #include "estimator/model/kinematics.hpp"
 
 namespace estimator {

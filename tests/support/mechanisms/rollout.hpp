@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "estimator/dynamics/gyroscopic_form.hpp"
+#include "estimator/spook/gyroscopic_form.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/state.hpp"
 

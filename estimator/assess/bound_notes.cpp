@@ -1,0 +1,127 @@
+#include "estimator/assess/bound_notes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/fit/number_text.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kOneSided95 = 1.645;  // deviations of a normal distribution
+constexpr double kConcerned = 0.5;     // deviations that a partner would move by
+
+/// What would be known with one parameter off its bound.
+struct Freed {
+  Eigen::Index position = 0;
+  std::vector<Eigen::Index> free;  ///< the others, at no bound
+  double wish = 0.0;               ///< to where the data would move it, inward positive
+  double deviation = 0.0;          ///< of that; not above zero where the data do not see it
+  Eigen::VectorXd slopes;          ///< by which the others follow, of `free`
+  Eigen::VectorXd deviations;      ///< of the others, it being fixed
+
+  /// How far off its bound the data would let it be (95 %, one-sided).
+  double reach() const { return wish + kOneSided95 * deviation; }
+};
+
+Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& variances,
+               Eigen::Index position) {
+  Freed freed;
+  freed.position = position;
+  for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
+    if (information.at_bound[i] == 0) freed.free.push_back(i);
+  }
+  const Eigen::Index n = std::ssize(freed.free);
+  Eigen::MatrixXd noise = Eigen::MatrixXd::Zero(information.schur.rows(), information.schur.rows());
+  Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
+  for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
+    noise += variances[static_cast<Eigen::Index>(g)] * information.group_schur[g];
+    score += information.group_score[g];
+  }
+  // S over the others is inverted already; one more row by its Schur complement.
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
+  if (n > 0) inverse = information.inverse(freed.free, freed.free);
+  Eigen::VectorXd cross(n), own(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    cross[i] = information.schur(freed.free[static_cast<std::size_t>(i)], position);
+    own[i] = score[freed.free[static_cast<std::size_t>(i)]];
+  }
+  freed.slopes = -inverse * cross;
+  const double left = information.schur(position, position) + cross.dot(freed.slopes);
+  const double inward = -static_cast<double>(information.at_bound[position]);
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(information.schur.rows());
+  along[position] = 1.0;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    along[freed.free[static_cast<std::size_t>(i)]] = freed.slopes[i];
+  }
+  freed.wish = inward * (score[position] + freed.slopes.dot(own)) / left;
+  freed.deviation = std::sqrt(along.dot(noise * along)) / left;
+  freed.deviations.setZero(n);
+  if (n > 0) {
+    const Eigen::MatrixXd middle = noise(freed.free, freed.free);
+    freed.deviations = (inverse * middle * inverse).diagonal().cwiseSqrt();
+  }
+  return freed;
+}
+
+std::string describe(const Mechanism& mechanism, const std::vector<int>& estimated,
+                     const ParameterInformation& information, const Freed& freed) {
+  const auto parameter = [&](Eigen::Index at) -> const Parameter& {
+    const int index = estimated[static_cast<std::size_t>(at)];
+    return mechanism.parameters[static_cast<std::size_t>(index)];
+  };
+  const Parameter& own = parameter(freed.position);
+  const bool lower = information.at_bound[freed.position] < 0;
+  std::string text = own.name + " is at its " + (lower ? "lower" : "upper") + " bound " +
+                     number_text(lower ? own.lower : own.upper) +
+                     ", and all other intervals hold if it is there";
+  if (!(freed.deviation > 0.0)) return text + "; the data do not see it there";
+  const double reach = freed.reach();
+  if (reach <= 0.0) {
+    return text + "; the data ask for a value beyond it, by " +
+           number_text(-freed.wish / freed.deviation, 2) +
+           " of its deviations: the bound is wrong, or the model";
+  }
+  text += "; the data would let it be " + number_text(reach, 2) + " " + own.unit + " off (95 %)";
+  std::string partners;
+  for (std::size_t i = 0; i < freed.free.size(); ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    if (information.undetermined[static_cast<std::size_t>(freed.free[i])]) continue;
+    const double moved = reach * freed.slopes[at] * (lower ? 1.0 : -1.0);
+    if (!(std::abs(moved) > kConcerned * freed.deviations[at])) continue;
+    const Parameter& partner = parameter(freed.free[i]);
+    partners += (partners.empty() ? ", which moves " : ", ") + partner.name + " by " +
+                number_text(moved, 2) + " " + partner.unit + " (" +
+                number_text(std::abs(moved) / freed.deviations[at], 2) + " of its deviations)";
+  }
+  return text + (partners.empty() ? ", which moves no other by half a deviation" : partners);
+}
+
+}  // namespace
+
+Eigen::VectorXd reaches_off_bounds(const ParameterInformation& information,
+                                   const Eigen::VectorXd& variances) {
+  Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
+  for (Eigen::Index i = 0; i < reaches.size(); ++i) {
+    if (information.at_bound[i] == 0) continue;
+    const Freed freed = set_free(information, variances, i);
+    reaches[i] = freed.deviation > 0.0 ? std::max(freed.reach(), 0.0) : HUGE_VAL;
+  }
+  return reaches;
+}
+
+std::vector<std::string> describe_bounds(const Mechanism& mechanism,
+                                         const std::vector<int>& estimated,
+                                         const ParameterInformation& information,
+                                         const Eigen::VectorXd& variances) {
+  std::vector<std::string> notes;
+  if (!information.valid) return notes;
+  for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
+    if (information.at_bound[i] == 0) continue;
+    notes.push_back(
+        describe(mechanism, estimated, information, set_free(information, variances, i)));
+  }
+  return notes;
+}
+
+}  // namespace estimator

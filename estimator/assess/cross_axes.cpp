@@ -1,0 +1,163 @@
+#include "estimator/assess/cross_axes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/fit/number_text.hpp"
+#include "estimator/math/decompositions.hpp"
+#include "estimator/math/distributions.hpp"
+#include "estimator/optimize/covariance.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kNotByChance = 1e-4;  // probability of a decrease that comes by chance
+constexpr double kNotTold = 1e-9;      // eigenvalue, scaled to unit diagonal, of what nothing tells
+constexpr double kMuch = 0.25;         // of what an instrument's squared readings are off by
+constexpr int kShares = 6;             // of one instrument
+
+struct ReadAcross {
+  int sensor, place;        ///< 0: the first of a sensor, 1: the second
+  std::vector<int> shares;  ///< of the axes that are read, indices of parameters
+  double readings = 0.0;    ///< of these axes
+};
+
+/// Those of which the description says nothing.
+std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
+  const Mechanism& mechanism = fitted.mechanism();
+  std::vector<ReadAcross> found;
+  for (std::size_t at = 0; at < fitted.sensed().size(); ++at) {
+    const int axis = fitted.sensed()[at];
+    const int sensor = axis / InertialSensor::kAxes, place = axis % InertialSensor::kAxes / 3;
+    const InertialSensor& own = mechanism.inertial_sensors[static_cast<std::size_t>(sensor)];
+    if (!own.traits().has_cross) continue;
+    const int first = mechanism.index_of_inertial(
+        sensor, place == 0 ? InertialQuantity::kRateCrossXY : InertialQuantity::kForceCrossXY);
+    bool is_told = false;
+    for (int index = first; index < first + kShares; ++index) {
+      is_told |= varies(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
+    }
+    if (is_told) continue;
+    if (found.empty() || found.back().sensor != sensor || found.back().place != place) {
+      found.push_back({sensor, place, {}});
+    }
+    found.back().readings += fitted.inertial_reading_count(static_cast<int>(at));
+    for (const int k : {0, 1}) found.back().shares.push_back(first + 2 * (axis % 3) + k);
+  }
+  return found;
+}
+
+/// A Gauss–Newton step along some of the parameters, the others kept.
+struct Step {
+  Eigen::VectorXd change, deviation;  ///< one a parameter taken
+  double decrease = 0.0;              ///< of the cost
+  int rank = 0;
+};
+
+Step step_along(const Eigen::MatrixXd& schur, const Eigen::VectorXd& score,
+                const std::vector<int>& taken) {
+  const Eigen::MatrixXd S = schur(taken, taken);
+  const Eigen::VectorXd b = score(taken);
+  const Eigen::VectorXd scale =
+      (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
+  const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
+  Step step{Eigen::VectorXd::Zero(b.size()), Eigen::VectorXd::Zero(b.size())};
+  for (Eigen::Index k = 0; k < b.size(); ++k) {
+    const double eigenvalue = solved.values[k];
+    if (!(eigenvalue > kNotTold)) continue;
+    const Eigen::VectorXd direction = scale.asDiagonal() * solved.vectors.col(k);
+    const double along = direction.dot(b);
+    step.change += along / eigenvalue * direction;
+    step.deviation += direction.cwiseAbs2() / eigenvalue;
+    step.decrease += along * along / eigenvalue;
+    ++step.rank;
+  }
+  step.deviation = step.deviation.cwiseSqrt();
+  return step;
+}
+
+ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& input,
+                            const ShootingGrid& grid, const std::vector<ReadAcross>& instruments) {
+  Mechanism mechanism = fitted.mechanism();
+  for (const ReadAcross& instrument : instruments) {
+    for (const int index : instrument.shares) {
+      mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+    }
+  }
+  return fitted.restated(mechanism, input.segments, grid, fitted.noise());
+}
+
+}  // namespace
+
+std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const ShootingInput& input,
+                                       const ShootingGrid& grid) {
+  std::vector<CrossAxes> found;
+  const std::vector<ReadAcross> instruments = candidates(fitted);
+  if (instruments.empty()) return found;
+  const ShootingProblem problem = with_shares(fitted, input, grid, instruments);
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  if (!information.valid) return found;
+  Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
+  for (const Eigen::VectorXd& of_group : information.group_score) score += of_group;
+
+  const FreeParameters free(problem.mechanism()), described(fitted.mechanism());
+  std::vector<int> estimated;  // positions
+  for (const int index : described.indices()) {
+    const int position = free.position(index);
+    if (information.at_bound[position] == 0) estimated.push_back(position);
+  }
+  const Step before = step_along(information.schur, score, estimated);
+  for (const ReadAcross& instrument : instruments) {
+    std::vector<int> taken = estimated;
+    for (const int index : instrument.shares) taken.push_back(free.position(index));
+    const Step after = step_along(information.schur, score, taken);
+    const int added = after.rank - before.rank;
+    if (added <= 0) continue;
+    const double decrease = after.decrease - before.decrease;
+    if (!(chi_square_tail(decrease, added) < kNotByChance)) continue;
+
+    const auto kept = static_cast<Eigen::Index>(estimated.size());
+    const auto in_deviations = [](const Eigen::ArrayXd& change, const Eigen::ArrayXd& deviation) {
+      return Eigen::ArrayXd((deviation > 0.0).select(change.abs() / deviation, 0.0));
+    };
+    Eigen::Index moved = 0, worst = 0;
+    const double shift =
+        kept == 0 ? 0.0
+                  : in_deviations(after.change.head(kept) - before.change, before.deviation)
+                        .maxCoeff(&moved);
+    const bool moves = shift > 1.0;
+    if (!moves && !(decrease > kMuch * instrument.readings)) continue;
+    const Eigen::Index shares = std::ssize(instrument.shares);
+    in_deviations(after.change.tail(shares), after.deviation.tail(shares)).maxCoeff(&worst);
+    const auto name_of = [&](int position) {
+      return parameter_at(problem.mechanism(), free.indices()[static_cast<std::size_t>(position)])
+          .name;
+    };
+    const InertialSensor& sensor =
+        problem.mechanism().inertial_sensors[static_cast<std::size_t>(instrument.sensor)];
+    found.push_back({.sensor = sensor.name,
+                     .instrument = sensor.traits().instruments[instrument.place].name,
+                     .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
+                     .value = after.change[kept + worst],
+                     .standard_deviation = after.deviation[kept + worst],
+                     .moved = moves ? name_of(estimated[static_cast<std::size_t>(moved)]) : "",
+                     .shift = moves ? shift : 0.0});
+  }
+  return found;
+}
+
+std::string describe(const CrossAxes& found) {
+  constexpr double kPercent = 100.0;
+  return "the axes of the " + found.instrument + " of sensor '" + found.sensor +
+         "' read across one another (" + found.share + " " +
+         notation::format_with_deviation(kPercent * found.value,
+                                         kPercent * found.standard_deviation) +
+         " %), " +
+         (found.moved.empty() ? "which is what it is off by"
+                              : "which moves " + found.moved + " by " +
+                                    number_text(found.shift, 2) + " standard deviations") +
+         "; write cross_axis { deviation_percent: 2 } in its " + found.instrument + " { }";
+}
+
+}  // namespace estimator

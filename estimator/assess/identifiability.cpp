@@ -1,0 +1,171 @@
+#include "estimator/assess/identifiability.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/fit/number_text.hpp"
+#include "estimator/model/sensor.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kAcross = 1e-3;      // share of a null direction in what is not seen
+constexpr double kNegligible = 1e-3;  // share of the largest coefficient that is left unsaid
+constexpr Eigen::Index kLongestLag = 2000;
+constexpr double kEvidentInflation = 2.0;  // of a variance, by correlation
+
+/// "A.J_zz and A.J_xx + …" of a direction in parameter space, largest coefficient scaled to 1.
+std::string describe(const Mechanism& mechanism, const std::vector<int>& asked,
+                     const Eigen::VectorXd& direction) {
+  const double scale = direction.cwiseAbs().maxCoeff();
+  std::string terms;
+  int count = 0;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const double coefficient = direction[static_cast<Eigen::Index>(i)];
+    if (std::abs(coefficient) < kNegligible * scale) continue;
+    if (count++ > 0) terms += ", ";
+    terms += mechanism.parameters[static_cast<std::size_t>(asked[i])].name + " by " +
+             number_text(coefficient);
+  }
+  return count == 1 ? "the recordings do not see " + terms.substr(0, terms.find(" by "))
+                    : "the recordings do not see a joint change of " + terms;
+}
+
+NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& asked, int index) {
+  const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+  NullDirection direction;
+  direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked.size()));
+  const auto position = std::find(asked.begin(), asked.end(), index) - asked.begin();
+  direction.coefficients[position] = 1.0;
+  direction.description = parameter.name + " has no effect on these recordings; it was held at " +
+                          number_text(parameter.value) + " " + parameter.unit;
+  return direction;
+}
+
+}  // namespace
+
+Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
+                             const std::vector<int>& estimated,
+                             const ParameterInformation& information,
+                             const Eigen::VectorXd& variances,
+                             const Eigen::VectorXd& half_interval) {
+  const auto count = static_cast<Eigen::Index>(asked.size());
+  Uncertainty result;
+  result.standard_deviation.setConstant(count, std::numeric_limits<double>::infinity());
+  result.half_interval = result.standard_deviation;
+  result.covariance.setZero(count, count);
+  result.correlation.setIdentity(count, count);
+  result.at_bound.setZero(count);
+  result.noise_deviation = result.standard_deviation;
+  result.noise_covariance = result.covariance;
+  result.scatter = result.covariance;
+  result.scatter_deviation.setConstant(count, std::numeric_limits<double>::quiet_NaN());
+  std::vector<Eigen::Index> where;
+  for (const int index : estimated) {
+    where.push_back(std::find(asked.begin(), asked.end(), index) - asked.begin());
+  }
+  for (const int index : asked) {
+    if (std::find(estimated.begin(), estimated.end(), index) == estimated.end() &&
+        !is_of_withheld(mechanism, index)) {
+      result.null_directions.push_back(held_direction(mechanism, asked, index));
+    }
+  }
+  if (!information.valid) return result;
+  const ParameterCovariance covariance = compute_covariance(information, variances);
+  for (std::size_t i = 0; i < where.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    result.standard_deviation[where[i]] = covariance.standard_deviation[row];
+    result.half_interval[where[i]] = half_interval.size() > 0
+                                         ? half_interval[row]
+                                         : kNormalHalfWidth95 * covariance.standard_deviation[row];
+    result.at_bound[where[i]] = information.at_bound[row];
+    for (std::size_t k = 0; k < where.size(); ++k) {
+      const auto column = static_cast<Eigen::Index>(k);
+      result.covariance(where[i], where[k]) = covariance.covariance(row, column);
+      result.correlation(where[i], where[k]) = covariance.correlation(row, column);
+    }
+  }
+  result.noise_deviation = result.standard_deviation;
+  result.noise_covariance = result.covariance;
+  for (Eigen::Index d = 0; d < information.null_directions.cols(); ++d) {
+    NullDirection direction;
+    direction.coefficients = Eigen::VectorXd::Zero(count);
+    for (std::size_t i = 0; i < where.size(); ++i) {
+      direction.coefficients[where[i]] =
+          information.null_directions(static_cast<Eigen::Index>(i), d);
+    }
+    direction.description = describe(mechanism, asked, direction.coefficients);
+    result.null_directions.push_back(direction);
+  }
+  return result;
+}
+
+bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient) {
+  return std::ranges::all_of(uncertainty.null_directions, [&](const NullDirection& direction) {
+    const Eigen::VectorXd parts = gradient.cwiseProduct(direction.coefficients);
+    return std::abs(parts.sum()) <= kAcross * parts.cwiseAbs().maxCoeff();
+  });
+}
+
+double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction) {
+  const double noise = direction.dot(uncertainty.noise_covariance * direction);
+  if (!uncertainty.disagree) return noise;
+  return std::max(noise, direction.dot(uncertainty.scatter * direction));
+}
+
+Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise) {
+  if (!information.valid) return {};
+  Eigen::VectorXd variances(static_cast<Eigen::Index>(information.groups.size()));
+  for (std::size_t g = 0; g < information.groups.size(); ++g) {
+    const GroupStatistics& group = information.groups[g];
+    const double redundancy = group.rows - group.effective_parameters;
+    variances[static_cast<Eigen::Index>(g)] = redundancy > 0.5 ? group.cost / redundancy : 0.0;
+  }
+  variances[variances.size() - 1] = angle_noise * angle_noise;
+  return variances;
+}
+
+double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
+  double inflation = 1.0, variance = 0.0;
+  for (Eigen::Index lag = 0; lag <= kLongestLag; ++lag) {
+    double sum = 0.0;
+    Eigen::Index count = 0;
+    for (const Eigen::VectorXd& series : residuals) {
+      for (Eigen::Index k = lag; k < series.size(); ++k) {
+        const double product = series[k] * series[k - lag];
+        if (std::isnan(product)) continue;
+        sum += product;
+        ++count;
+      }
+    }
+    // Sums, not means: the usual biased estimate, which damps the noise of long lags.
+    if (lag == 0) {
+      variance = sum;
+      if (!(variance > 0.0)) return 1.0;
+      continue;
+    }
+    // Lags that no pair of samples has (sparse observations on a finer grid) say nothing.
+    if (count == 0) continue;
+    if (sum <= 0.0) break;
+    inflation += 2.0 * sum / variance;
+  }
+  return inflation;
+}
+
+void widen_for_correlation(const Mechanism& mechanism,
+                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                           Eigen::VectorXd& variances, std::vector<std::string>& notes) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const double inflation = correlation_inflation(errors[i]);
+    variances[static_cast<Eigen::Index>(i)] *= inflation;
+    if (inflation < kEvidentInflation) continue;
+    notes.push_back("hinge " + sensors[i].name +
+                    ": the simulation's errors are correlated in time, so the model does not "
+                    "explain all of the motion; standard deviations were widened " +
+                    number_text(std::sqrt(inflation), 2) + "-fold");
+  }
+}
+
+}  // namespace estimator

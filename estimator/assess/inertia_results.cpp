@@ -1,0 +1,248 @@
+#include "estimator/assess/inertia_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/fit/charted_bodies.hpp"
+#include "estimator/fit/inertia_prior.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/possible_inertia.hpp"
+#include "estimator/model/turning_axis.hpp"
+#include "estimator/optimize/box_step.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kNegligibleVariance = 1e-12;  // of a variance
+constexpr double kWrongModel = 3.0;            // deviations beyond the border
+constexpr int kCutsMax = 50;  // of a cone: a dozen come to within a thousandth of it
+
+const std::string& name_of(const Mechanism& mechanism, int body) {
+  return mechanism.bodies[static_cast<std::size_t>(body)].name;
+}
+
+/// ∂(vᵀ Σ w)/∂moments.
+Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) {
+  Moments slope;
+  for (int moment = 0; moment < 6; ++moment) {
+    slope[moment] = v.dot(second_moments(inertia_matrix(Moments::Unit(moment))) * w);
+  }
+  return slope;
+}
+
+/// A gradient along moments as one along the parameters that are estimated.
+Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slope,
+                       const std::vector<int>& estimated) {
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(estimated));
+  const auto indices = moment_indices(mechanism, body);
+  for (int i = 0; i < 6; ++i) {
+    const auto place = std::ranges::find(estimated, indices[static_cast<std::size_t>(i)]);
+    if (place != estimated.end()) along[place - estimated.begin()] = slope[i];
+  }
+  return along;
+}
+
+/// What is known with `gradients` (columns) held.
+void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
+  const Eigen::MatrixXd across = inverse * gradients;
+  const Eigen::MatrixXd inner = gradients.transpose() * across;
+  inverse -= across * pseudo_inverse(inner) * across.transpose();
+  inverse = 0.5 * (inverse + inverse.transpose()).eval();
+}
+
+/// Deviation of what grows by `slope` with the moments, some of which may follow from others.
+double deviation_along(const Mechanism& mechanism, int body, const Moments& slope,
+                       const std::vector<int>& asked, const Uncertainty& uncertainty) {
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(asked));
+  const auto indices = moment_indices(mechanism, body);
+  for (int i = 0; i < 6; ++i) {
+    const int index = indices[static_cast<std::size_t>(i)];
+    const Tie* const tie = find_tie(mechanism, index);
+    for (const TieTerm& term : tie == nullptr ? std::vector<TieTerm>{{index, 1.0}} : tie->terms) {
+      const auto place = std::ranges::find(asked, term.parameter);
+      if (place != asked.end()) along[place - asked.begin()] += term.factor * slope[i];
+    }
+  }
+  if (!is_determined(uncertainty, along)) return std::numeric_limits<double>::infinity();
+  return std::sqrt(std::max(variance_along(uncertainty, along), 0.0));
+}
+
+std::string direction_text(const Eigen::Vector3d& v) {
+  Eigen::Index largest = 0;
+  v.cwiseAbs().maxCoeff(&largest);
+  const Eigen::Vector3d turned = v[largest] < 0.0 ? Eigen::Vector3d(-v) : v;
+  const auto part = [](double x) { return number_text(std::abs(x) < 0.005 ? 0.0 : x, 2); };
+  std::string text = "(";
+  text.append(part(turned.x())).append(", ").append(part(turned.y())).append(", ");
+  return text.append(part(turned.z())).append(")");
+}
+
+}  // namespace
+
+void require_possible_starts(const Mechanism& mechanism) {
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
+    if (std::isinf(own.drawing_deviation)) continue;
+    if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
+    throw std::invalid_argument(
+        "body '" + own.name +
+        "': its mass and moments of inertia start where no body can be, and "
+        "it has a drawing; start it there");
+  }
+}
+
+std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
+                                        const std::vector<int>& estimated,
+                                        const Eigen::VectorXd& variances,
+                                        ParameterInformation& information) {
+  std::vector<BorderBody> borders;
+  if (!information.valid) return borders;
+  const Eigen::MatrixXd inverse = information.inverse;
+  const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
+  Eigen::VectorXd score = Eigen::VectorXd::Zero(inverse.rows());
+  for (const Eigen::VectorXd& part : information.group_score) score += part;
+  const Eigen::VectorXd step = inverse * score;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (!is_charted(mechanism, body)) continue;
+    const SymmetricEigen3 solved =
+        symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
+    const Eigen::Vector3d values = solved.values;
+    const auto gradient = [&](int i, int k) {
+      return spread(mechanism, body,
+                    second_moment_slope(solved.vectors.col(i), solved.vectors.col(k)), estimated);
+    };
+    int thin = 0;
+    while (thin < 2 && (is_at_border(values[thin], values[2]) ||
+                        values[thin] + gradient(thin, thin).dot(step) <= 0.0)) {
+      ++thin;
+    }
+    if (thin == 0) continue;
+    Eigen::MatrixXd gradients(inverse.rows(), thin == 1 ? 1 : 3);
+    int column = 0;
+    for (int i = 0; i < thin; ++i) {
+      for (int k = 0; k <= i; ++k) gradients.col(column++) = gradient(i, k);
+    }
+    const Eigen::VectorXd along = gradients.col(0);
+    const double deviation = std::sqrt(along.dot(covariance * along));
+    const double wish = values[0] + along.dot(step);
+    std::string text = "body " + name_of(mechanism, body) +
+                       ": its inertia is at the border of what a body can have: " +
+                       (thin == 1 ? "it is flat across " : "it is a rod across ") +
+                       direction_text(solved.vectors.col(0)) +
+                       " of its frame, and all deviations hold if it is";
+    if (wish < 0.0 && deviation > 0.0) {
+      text += "; the data ask for a second moment below zero, by " +
+              number_text(-wish / deviation, 2) + " of its deviations";
+      if (wish < -kWrongModel * deviation) text += ": the model is wrong, or what it holds";
+    }
+    borders.push_back({body, text});
+    hold_along(gradients, information.inverse);
+  }
+  return borders;
+}
+
+std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
+                                                 const std::vector<int>& asked,
+                                                 const Uncertainty& uncertainty,
+                                                 const std::vector<BorderBody>& borders) {
+  std::vector<PrincipalInertia> result;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const auto indices = moment_indices(mechanism, body);
+    const bool free = std::ranges::any_of(indices, [&](int index) {
+      return std::ranges::find(asked, index) != asked.end() || varies(mechanism, index);
+    });
+    if (!free || turning_axis(mechanism, body)) continue;
+    const SymmetricEigen3 solved = symmetric_eigen3(inertia_matrix(moments_of(mechanism, body)));
+    PrincipalInertia inertia{.body = name_of(mechanism, body),
+                             .moments = solved.values,
+                             .deviations = Eigen::Vector3d::Zero(),
+                             .axes = solved.vectors};
+    inertia.at_border = std::ranges::find(borders, body, &BorderBody::body) != borders.end();
+    for (int i = 0; i < 3; ++i) {
+      const Eigen::Vector3d v = solved.vectors.col(i);
+      Moments slope = moments_of(v * v.transpose());
+      slope.tail<3>() *= 2.0;
+      inertia.deviations[i] = deviation_along(mechanism, body, slope, asked, uncertainty);
+    }
+    result.push_back(inertia);
+  }
+  return result;
+}
+
+/// Second moments must not be below zero along any direction: a cone, cut by planes until the
+/// nearest point of what is left lies in it.
+std::optional<NearestBody> nearest_body(const Moments& moments,
+                                        const Eigen::Matrix<double, 6, 6>& covariance) {
+  NearestBody nearest{moments, 0.0};
+  const double least =
+      kBorderShare *
+      symmetric_eigen3(second_moments(inertia_matrix(moments))).values.cwiseAbs().maxCoeff();
+  Eigen::MatrixXd cuts(6, 0);
+  for (int round = 0; round < kCutsMax; ++round) {
+    const SymmetricEigen3 solved =
+        symmetric_eigen3(second_moments(inertia_matrix(nearest.moments)));
+    if (solved.values[0] >= 0.0) return nearest;
+    cuts.conservativeResize(6, round + 1);
+    cuts.col(round) = second_moment_slope(solved.vectors.col(0), solved.vectors.col(0));
+    // min ½ δᵀC⁻¹δ with cutsᵀ(moments + δ) ≥ least: δ = C cuts μ, μ ≥ 0 of the dual problem.
+    const Eigen::MatrixXd inner = cuts.transpose() * covariance * cuts;
+    if (!(inner(round, round) > 0.0)) return std::nullopt;
+    const Eigen::VectorXd missing =
+        Eigen::VectorXd::Constant(round + 1, least) - cuts.transpose() * moments;
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(round + 1);
+    const Eigen::VectorXd mu =
+        solve_box_step(inner, -missing, inner.diagonal(), zero,
+                       Eigen::VectorXd::Constant(round + 1, std::numeric_limits<double>::max()))
+            .step;
+    nearest.moments = moments + covariance * (cuts * mu);
+    nearest.cost = mu.dot(inner * mu);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> tell_impossible(const Mechanism& mechanism,
+                                         const std::vector<int>& estimated,
+                                         const ParameterInformation& information) {
+  std::vector<std::string> sentences;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const Moments moments = moments_of(mechanism, body);
+    if (mechanism.bodies[static_cast<std::size_t>(body)].massless ||
+        turning_axis(mechanism, body) || is_possible_inertia(inertia_matrix(moments))) {
+      continue;
+    }
+    const std::string who = "body " + name_of(mechanism, body);
+    Eigen::Matrix<double, 6, 6> covariance;
+    for (int i = 0; i < 6 && information.valid; ++i) {
+      const Eigen::VectorXd row = spread(mechanism, body, Moments::Unit(i), estimated);
+      for (int k = 0; k < 6; ++k) {
+        covariance(i, k) =
+            row.dot(information.inverse * spread(mechanism, body, Moments::Unit(k), estimated));
+      }
+    }
+    const auto nearest = information.valid ? nearest_body(moments, covariance) : std::nullopt;
+    if (!nearest) {
+      sentences.push_back("no body can have the moments of inertia of " + who +
+                          " as estimated, whatever those that are free become; correct those held");
+      continue;
+    }
+    std::string changes;
+    const auto indices = moment_indices(mechanism, body);
+    for (int i = 0; i < 6; ++i) {
+      if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
+      const Parameter& parameter =
+          mechanism.parameters[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])];
+      changes += (changes.empty() ? "" : ", ") + parameter.name + " " +
+                 number_text(nearest->moments[i], 4);
+    }
+    sentences.push_back("no body can have the moments of inertia of " + who +
+                        " as estimated; the nearest that one can have (" + changes +
+                        " kg·m²) raises the whitened cost by " + number_text(nearest->cost, 2) +
+                        " (4 is two deviations), all others following");
+  }
+  return sentences;
+}
+
+}  // namespace estimator

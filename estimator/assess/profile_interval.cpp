@@ -1,0 +1,141 @@
+#include "estimator/assess/profile_interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/number_text.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kLinear = 0.25;  // half an interval of a rate, of the rate, that is linear enough
+constexpr double kWidened = 1.1;  // of a half-width, from which on it is told
+constexpr double kShortfall = 0.9;  // of the rise, from which on the linear end stands
+constexpr double kGrowthLeast = 1.5, kGrowthMost = 4.0;  // of the distance, from try to try
+constexpr int kTries = 6;
+constexpr int kProfileIterations = 20;
+constexpr double kProfileDecrease = 0.05;  // of the whitened cost
+
+class Profile {
+ public:
+  Profile(const ShootingProblem& problem, const std::vector<Segment>& segments,
+          const ShootingGrid& grid, const CalibrationOptions& options,
+          const CalibrationMonitor& monitor)
+      : problem_(problem),
+        free_(problem.mechanism()),
+        segments_(segments),
+        grid_(grid),
+        options_(options),
+        monitor_(monitor) {}
+
+  /// How far off its estimate a parameter may be, on one side: where the cost has risen so much, or
+  /// its bound. Infinite where it does not rise so much within reach.
+  /// @param position  of the parameter in the arrow
+  /// @param rise      of the cost, where a quadratic one would have it at `distance`
+  double reach(int position, double side, double distance, double rise) const {
+    const double value = problem_.arrow()[position];
+    const double room = side > 0.0 ? problem_.arrow_upper()[position] - value
+                                   : value - problem_.arrow_lower()[position];
+    double near = 0.0, at_near = 0.0;
+    double far = std::min(distance, room);
+    for (int i = 0; i < kTries; ++i) {
+      const double at_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
+      if (is_stopped(monitor_)) return distance;
+      if (at_far * at_far >= kShortfall * rise) {
+        const double share = (std::sqrt(rise) - at_near) / (at_far - at_near);
+        return std::max(near + std::min(share, 1.0) * (far - near), std::min(distance, far));
+      }
+      if (far >= room) return room;
+      near = far;
+      at_near = at_far;
+      const double growth = at_far > 0.0 ? std::sqrt(rise) / at_far : kGrowthMost;
+      far = std::min(far * std::clamp(growth, kGrowthLeast, kGrowthMost), room);
+    }
+    return HUGE_VAL;
+  }
+
+ private:
+  /// By how much the cost is more with one parameter held at a value and all others fitted anew.
+  double rise_at(int position, double value) const {
+    Mechanism mechanism = problem_.mechanism();
+    const int index = free_.indices()[static_cast<std::size_t>(position)];
+    Parameter& held = mechanism.parameters[static_cast<std::size_t>(index)];
+    held.value = held.lower = held.upper = value;
+    ShootingProblem problem = problem_.restated(mechanism, segments_, grid_, problem_.noise());
+    LmOptions options;
+    options.max_iterations = kProfileIterations;
+    options.cost_tolerance = kProfileDecrease / problem_.cost();
+    options.stagnant_gain = options.cost_tolerance;
+    const LmSummary summary =
+        solve_in_charts(problem, mechanism, options_.inertia_chart, options, {}, monitor_.stop);
+    return std::isfinite(summary.cost) ? summary.cost - problem_.cost() : HUGE_VAL;
+  }
+
+  const ShootingProblem& problem_;
+  const FreeParameters free_;
+  const std::vector<Segment>& segments_;
+  const ShootingGrid& grid_;
+  const CalibrationOptions& options_;
+  const CalibrationMonitor& monitor_;
+};
+
+/// Arrow positions of what makes up the friction of a joint whose excess decays at a rate that is
+/// hardly known, as far as it is known at all.
+std::vector<int> positions_hardly_linear(const Mechanism& mechanism, const FreeParameters& free,
+                                         const ParameterInformation& information,
+                                         const Eigen::VectorXd& half) {
+  std::vector<int> positions;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const int rate = free.position(mechanism.index_of_hinge(j, HingeQuantity::kStribeckRate));
+    if (rate < 0) continue;
+    const double value = mechanism.hinge_parameter(j, HingeQuantity::kStribeckRate).value;
+    if (half[rate] <= kLinear * value) continue;
+    for (const HingeQuantity quantity :
+         {HingeQuantity::kViscous, HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
+          HingeQuantity::kStribeckRate}) {
+      const int at = free.position(mechanism.index_of_hinge(j, quantity));
+      if (at < 0 || information.at_bound[at] != 0 || !std::isfinite(half[at])) continue;
+      if (half[at] > 0.0) positions.push_back(at);
+    }
+  }
+  return positions;
+}
+
+std::string end_text(const Parameter& parameter, double reach, double side) {
+  return std::isinf(reach) ? "no end within reach"
+                           : number_text(parameter.value + side * reach, 3) + " " + parameter.unit;
+}
+
+}  // namespace
+
+std::vector<std::string> widen_by_profile(
+    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
+    const ParameterInformation& information, const CalibrationOptions& options,
+    const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
+  std::vector<std::string> notes;
+  const Mechanism& mechanism = problem.mechanism();
+  const FreeParameters free(mechanism);
+  const Profile profile(problem, segments, grid, options, monitor);
+  for (const int at : positions_hardly_linear(mechanism, free, information, half)) {
+    if (is_stopped(monitor)) break;
+    const double rise = half[at] * half[at] / information.inverse(at, at);
+    const double down = profile.reach(at, -1.0, half[at], rise);
+    const double up = profile.reach(at, 1.0, half[at], rise);
+    const double widest = std::max(down, up);
+    if (widest > kWidened * half[at]) {
+      const int index = free.indices()[static_cast<std::size_t>(at)];
+      const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
+      notes.push_back(parameter.name +
+                      ": what it trades off with is not linear over its interval, which is that of "
+                      "the profile likelihood instead: from " +
+                      end_text(parameter, down, -1.0) + " to " + end_text(parameter, up, 1.0) +
+                      " (95 %)");
+    }
+    half[at] = std::max(half[at], widest);
+  }
+  return notes;
+}
+
+}  // namespace estimator

@@ -1,0 +1,110 @@
+#include "estimator/assess/quantisation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/signal/noise_level.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kSmallestQuantum = 1e-7;  // [rad]; finer steps are decimals of a text file
+constexpr double kQuantumTolerance = 0.02;
+/// Of an encoder's variance; less is the scatter of its estimate.
+constexpr double kAnalogShare = 0.1;
+constexpr double kAnalogDeviations = 3.0;  // of noise before counting, that no error exceeds
+constexpr double kExcess = 0.03;           // root mean square of what is beyond, of the quantum
+constexpr double kLag = 0.02;              // [s]; motions are slower than a few of it
+constexpr int kLags = 4;                   // multiples of it
+constexpr double kQuantaMoved = 2.0;       // between errors that are looked at together
+constexpr double kChance = 5.0;            // deviations of a mean that is no chance
+
+/// Calls visit(difference) for each change from one reading to the next.
+template <typename Visit>
+void visit_changes(const std::vector<Segment>& segments, int sensor, double scale,
+                   const Visit& visit) {
+  for (const Segment& segment : segments) {
+    for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
+      const double change = std::abs(segment.angles(k, sensor) - segment.angles(k - 1, sensor));
+      if (change > kSmallestQuantum * scale) visit(change);  // NaN is not
+    }
+  }
+}
+
+}  // namespace
+
+double find_quantum(const std::vector<Segment>& segments, int sensor, double scale) {
+  double quantum = std::numeric_limits<double>::infinity();
+  visit_changes(segments, sensor, scale,
+                [&](double change) { quantum = std::min(quantum, change); });
+  if (std::isinf(quantum)) return 0.0;
+  // Refined by ever larger multiples, so that decimals cut off do not add up.
+  double multiples = 0.0, sum = 0.0;
+  visit_changes(segments, sensor, scale, [&](double change) {
+    multiples += std::round(change / quantum);
+    sum += change;
+  });
+  quantum = sum / multiples;
+  bool whole = true;
+  visit_changes(segments, sensor, scale, [&](double change) {
+    whole &= std::abs(change / quantum - std::round(change / quantum)) < kQuantumTolerance;
+  });
+  return whole ? quantum : 0.0;
+}
+
+double analog_variance(const std::vector<Segment>& segments, int sensor, double quantum) {
+  const double encoder = quantum * quantum / 12.0;
+  double variance = 0.0;
+  for (const Segment& segment : segments) {
+    variance = std::max(variance, std::pow(noise_level(segment, sensor), 2) - encoder);
+  }
+  return variance > kAnalogShare * encoder ? variance : 0.0;
+}
+
+bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantum, double analog) {
+  const double largest = 0.5 * quantum + kAnalogDeviations * std::sqrt(analog);
+  double squares = 0.0, count = 0.0;
+  for (const Eigen::VectorXd& segment : errors) {
+    for (const double error : segment) {
+      if (std::isnan(error)) continue;
+      squares += std::pow(std::max(std::abs(error) - largest, 0.0), 2);
+      count += 1.0;
+    }
+  }
+  return squares <= count * std::pow(kExcess * quantum, 2);
+}
+
+bool correlates_in_motion(const std::vector<Eigen::VectorXd>& errors,
+                          const std::vector<Eigen::VectorXd>& angles, double period, double quantum,
+                          double analog) {
+  const auto lag = std::max<Eigen::Index>(1, std::lround(kLag / period));
+  const double blur = std::exp(-4.0 * M_PI * M_PI * analog / (quantum * quantum));
+  double sum = 0.0, squares = 0.0;
+  for (std::size_t s = 0; s < errors.size(); ++s) {
+    const Eigen::VectorXd &e = errors[s], &angle = angles[s];
+    // Products while the sensor moves on by no more than a quantum are one.
+    double travel = 0.0, together = 0.0;
+    const auto close = [&] {
+      sum += together;
+      squares += together * together;
+      travel = together = 0.0;
+    };
+    for (Eigen::Index k = lag; k < e.size(); ++k) {
+      travel += std::abs(angle[k] - angle[k - 1]);
+      if (!(travel < quantum)) close();
+      for (Eigen::Index before = k - lag; before >= std::max<Eigen::Index>(0, k - kLags * lag);
+           before -= lag) {
+        const double moved = std::abs(angle[k] - angle[before]) / quantum;
+        const double product = e[k] * e[before];
+        if (std::isnan(product) || !(moved > kQuantaMoved)) continue;
+        const double x = moved - std::floor(moved);
+        together += product - blur * quantum * quantum / 12.0 * (1.0 - 6.0 * x + 6.0 * x * x);
+      }
+    }
+    close();
+  }
+  return sum > kChance * std::sqrt(squares);
+}
+
+}  // namespace estimator

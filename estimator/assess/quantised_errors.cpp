@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <random>
+
+#include "estimator/assess/quantisation.hpp"
+#include "estimator/math/decompositions.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kHarmonics = 64;        // the rest, 1 % of the variance, is as good as white
+constexpr Eigen::Index kChunk = 256;  // readings that are summed at once
+constexpr int kShaped = 8;            // harmonics that shape the errors, the rest as good as normal
+constexpr int kMotions = 16;          // that might be the true one
+
+/// Readings of one sensor in one segment.
+struct SensorRows {
+  Eigen::MatrixXd response;  ///< T: of whitened errors to the parameters, the node following
+  Eigen::MatrixXd of_node;   ///< J_x
+  Eigen::VectorXd angles;    ///< [rad]
+};
+
+/// Of all sensors in one segment.
+struct SegmentRows {
+  std::vector<SensorRows> sensors;
+  Eigen::MatrixXd node_inverse;  ///< N⁻¹, parameters being fixed
+};
+
+/// Sums Σ_t A_tᵀ e^{2πikθ_t/q} of one sensor in one segment, times the amplitude of the harmonic:
+/// columns of A × 2·harmonics, columns 2k−2 (real) and 2k−1 (imaginary part).
+using Harmonics = Eigen::MatrixXd;
+
+/// Angles of a sensor where it was read.
+Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sensor) {
+  const Eigen::MatrixXd& all = problem.angles(segment);
+  std::vector<double> angles;
+  for (Eigen::Index k = 0; k < all.rows(); ++k) {
+    if (problem.is_read(segment, k, sensor)) angles.push_back(all(k, sensor));
+  }
+  return Eigen::Map<Eigen::VectorXd>(angles.data(), static_cast<Eigen::Index>(angles.size()));
+}
+
+/// By segment. Nodes follow the parameters: T = J_χ − J_x N⁻¹ J_xᵀJ_χ over all sensors.
+std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
+                                      const std::vector<CountingSensor>& sensors) {
+  const ArrowLayout layout = problem.layout();
+  const int n = layout.node_size;
+  const auto segments = static_cast<std::size_t>(problem.segment_count());
+  std::vector<Eigen::MatrixXd> nodes(segments, Eigen::MatrixXd::Zero(n, n));
+  std::vector<Eigen::MatrixXd> cross(segments, Eigen::MatrixXd::Zero(n, layout.arrow_size));
+  std::vector<std::vector<Eigen::MatrixXd>> node_rows(segments), parameter_rows(segments);
+  for (std::size_t s = 0; s < segments; ++s) {
+    node_rows[s].resize(sensors.size());
+    parameter_rows[s].resize(sensors.size());
+  }
+  ResidualBlock block;
+  for (int index = 0; index < problem.block_count(); ++index) {
+    problem.linearize(index, block);
+    if (block.node_span == 0) continue;
+    const auto at = static_cast<std::size_t>(block.first_node);
+    const auto J_x = block.node_jacobian.topRows(block.rows);
+    const auto J_p = block.arrow_jacobian.topRows(block.rows);
+    nodes[at] += J_x.transpose() * J_x;
+    cross[at] += J_x.transpose() * J_p;
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      if (sensors[i].sensor != block.group) continue;
+      node_rows[at][i] = J_x;
+      parameter_rows[at][i] = J_p;
+    }
+  }
+  std::vector<SegmentRows> rows(segments);
+  for (std::size_t s = 0; s < segments; ++s) {
+    const SymmetricFactor factor(nodes[s]);
+    const Eigen::MatrixXd follow = -factor.solve(cross[s]);
+    rows[s].node_inverse = factor.solve(Eigen::MatrixXd::Identity(n, n));
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      rows[s].sensors.push_back({parameter_rows[s][i] + node_rows[s][i] * follow, node_rows[s][i],
+                                 angles_read(problem, static_cast<int>(s), sensors[i].sensor)});
+    }
+  }
+  return rows;
+}
+
+/// Of harmonic k of the error of rounding, which is Σ_k ±sin(2πkx)/πk in units of the quantum.
+/// Noise before counting smears the code: a variance σ² weakens it by exp(−½ (2πk/q)² σ²).
+double amplitude(int k, const CountingSensor& sensor, double unit) {
+  const double wave = 2.0 * M_PI * k / sensor.quantum;
+  return unit * sensor.quantum / (M_PI * k) * std::exp(-0.5 * wave * wave * sensor.analog);
+}
+
+Harmonics sum_harmonics(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles, int count,
+                        const CountingSensor& sensor, double unit) {
+  Harmonics sums = Harmonics::Zero(rows.cols(), 2 * count);
+  Eigen::MatrixXd waves(kChunk, 2 * count);
+  for (Eigen::Index begin = 0; begin < angles.size(); begin += kChunk) {
+    const Eigen::Index size = std::min(kChunk, angles.size() - begin);
+    const Eigen::ArrayXd phase = 2.0 * M_PI / sensor.quantum * angles.segment(begin, size).array();
+    const Eigen::ArrayXd cosine = phase.cos(), sine = phase.sin();
+    waves.col(0).head(size) = cosine;
+    waves.col(1).head(size) = sine;
+    for (Eigen::Index k = 2; k < 2 * count; k += 2) {
+      const auto re = waves.col(k - 2).head(size).array();
+      const auto im = waves.col(k - 1).head(size).array();
+      waves.col(k).head(size) = re * cosine - im * sine;
+      waves.col(k + 1).head(size) = re * sine + im * cosine;
+    }
+    sums.noalias() += rows.middleRows(begin, size).transpose() * waves.topRows(size);
+  }
+  for (int k = 1; k <= count; ++k) sums.middleCols(2 * k - 2, 2) *= amplitude(k, sensor, unit);
+  return sums;
+}
+
+/// Aᵀe at a random phase of the code disc.
+Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
+  const double phase = std::uniform_real_distribution<double>(0.0, 2.0 * M_PI)(random);
+  Eigen::VectorXd weights(harmonics.cols());
+  for (Eigen::Index k = 1; 2 * k <= harmonics.cols(); ++k) {
+    weights[2 * k - 2] = std::sin(static_cast<double>(k) * phase);
+    weights[2 * k - 1] = std::cos(static_cast<double>(k) * phase);
+  }
+  return harmonics * weights;
+}
+
+/// What the harmonics leave of a sensor's variance.
+double white_variance(const CountingSensor& sensor, double unit) {
+  double variance = unit * unit * (sensor.quantum * sensor.quantum / 12.0 + sensor.analog);
+  for (int k = 1; k <= kHarmonics; ++k) variance -= 0.5 * std::pow(amplitude(k, sensor, unit), 2);
+  return variance;
+}
+
+/// Draws of Tᵀe about motions as far from the estimated one as errors put it.
+class ShapeDraws {
+ public:
+  ShapeDraws(const std::vector<SegmentRows>& rows, const std::vector<CountingSensor>& sensors,
+             const Eigen::MatrixXd& inverse, std::vector<double> units)
+      : rows_(rows), sensors_(sensors), inverse_(inverse), units_(std::move(units)) {
+    for (const SegmentRows& segment : rows) {
+      for (std::size_t i = 0; i < sensors.size(); ++i) {
+        const SensorRows& own = segment.sensors[i];
+        Eigen::MatrixXd both(own.response.rows(), own.response.cols() + own.of_node.cols());
+        both << own.response, own.of_node;
+        harmonics_.push_back(sum_harmonics(both, own.angles, kShaped, sensors[i], units_[i]));
+      }
+    }
+  }
+
+  /// Adds Tᵀe about another motion to each column.
+  void add(Eigen::Ref<Eigen::MatrixXd> columns, std::mt19937_64& random) const {
+    const Eigen::Index p = inverse_.rows();
+    std::vector<Eigen::VectorXd> gradients;
+    Eigen::VectorXd score = Eigen::VectorXd::Zero(p);
+    for (std::size_t s = 0, at = 0; s < rows_.size(); ++s) {
+      gradients.emplace_back(Eigen::VectorXd::Zero(rows_[s].node_inverse.rows()));
+      for (std::size_t i = 0; i < sensors_.size(); ++i, ++at) {
+        const Eigen::VectorXd both = draw(harmonics_[at], random);
+        score += both.head(p);
+        gradients.back() += both.tail(gradients.back().size());
+      }
+    }
+    const Eigen::VectorXd moved = inverse_ * score;
+    for (std::size_t s = 0; s < rows_.size(); ++s) {
+      const Eigen::VectorXd node = rows_[s].node_inverse * gradients[s];
+      for (std::size_t i = 0; i < sensors_.size(); ++i) {
+        const SensorRows& own = rows_[s].sensors[i];
+        const Eigen::VectorXd angles =
+            own.angles + (own.response * moved + own.of_node * node) / units_[i];
+        const Harmonics harmonics =
+            sum_harmonics(own.response, angles, kShaped, sensors_[i], units_[i]);
+        for (auto column : columns.colwise()) column += draw(harmonics, random);
+      }
+    }
+  }
+
+ private:
+  const std::vector<SegmentRows>& rows_;
+  const std::vector<CountingSensor>& sensors_;
+  const Eigen::MatrixXd& inverse_;
+  std::vector<double> units_;         ///< whitened errors to errors, of each sensor
+  std::vector<Harmonics> harmonics_;  ///< of each segment and sensor: of Tᵀe over J_xᵀe
+};
+
+}  // namespace
+
+QuantisedErrors quantised_errors(const ShootingProblem& problem,
+                                 const std::vector<CountingSensor>& sensors,
+                                 const Eigen::MatrixXd& inverse, int draws) {
+  assert(problem.layout().node_count == problem.segment_count());
+  const Eigen::Index n = problem.layout().arrow_size;
+  QuantisedErrors errors;
+  errors.sensors = sensors;
+  errors.scatter.assign(sensors.size(), Eigen::MatrixXd::Zero(n, n));
+  errors.segment_scatter.resize(sensors.size());
+  errors.normal_scatter.setZero(n, n);
+  errors.draws.setZero(n, inverse.size() > 0 ? draws : 0);
+  const std::vector<SegmentRows> rows = collect_rows(problem, sensors);
+  std::vector<double> units;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const double unit = 1.0 / problem.noise().angle[sensors[i].sensor];
+    units.push_back(unit);
+    for (const SegmentRows& segment : rows) {
+      const SensorRows& own = segment.sensors[i];
+      const Harmonics harmonics =
+          sum_harmonics(own.response, own.angles, kHarmonics, sensors[i], unit);
+      const auto fine = harmonics.rightCols(2 * (kHarmonics - kShaped));
+      const Eigen::MatrixXd white =
+          white_variance(sensors[i], unit) * own.response.transpose() * own.response;
+      errors.segment_scatter[i].push_back(0.5 * harmonics * harmonics.transpose() + white);
+      errors.scatter[i] += errors.segment_scatter[i].back();
+      errors.normal_scatter += 0.5 * fine * fine.transpose() + white;
+    }
+  }
+  if (errors.draws.size() == 0) return errors;
+  std::mt19937_64 random;  // seeded alike on purpose: results can be repeated
+  const ShapeDraws shapes(rows, sensors, inverse, units);
+  for (Eigen::Index motion = 0; motion < kMotions; ++motion) {
+    const Eigen::Index begin = motion * draws / kMotions, end = (motion + 1) * draws / kMotions;
+    shapes.add(errors.draws.middleCols(begin, end - begin), random);
+  }
+  return errors;
+}
+
+}  // namespace estimator

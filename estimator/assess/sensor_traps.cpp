@@ -1,0 +1,255 @@
+#include "estimator/assess/sensor_traps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/placement.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/model/turning_axis.hpp"
+
+namespace estimator {
+namespace {
+
+/// An eigenvalue of the information, scaled to unit diagonal, below which a direction counts as
+/// hardly seen: its deviation is thirty times that with all else known.
+constexpr double kHardlySeen = 1e-3;
+constexpr double kPart = 0.2;      // share in such a direction that makes a parameter part of it
+constexpr double kUpright = 1e-6;  // sine of the angle between an axis and gravity
+
+class TrapFinder {
+ public:
+  TrapFinder(const Mechanism& mechanism, const std::vector<int>& asked,
+             const std::vector<int>& estimated, const Eigen::MatrixXd& seen)
+      : mechanism_(mechanism),
+        asked_(asked),
+        estimated_(estimated),
+        seen_(seen),
+        readings_(mechanism) {
+    for (int j = 0; j < mechanism.hinge_count(); ++j) is_all_told_ &= readings_.is_told(j);
+    find_directions(estimated, seen);
+  }
+
+  std::vector<std::string> find() {
+    for (int i = 0; i < mechanism_.inertial_count(); ++i) {
+      const InertialSensor& sensor = mechanism_.inertial_sensors[static_cast<std::size_t>(i)];
+      if (!sensor.reads(Reading::kSpecificForce)) continue;
+      if (is_withheld(mechanism_, sensor.name)) continue;
+      find_place_along_axis(i, sensor);
+      find_scale(i, sensor);
+      find_bias(i, sensor);
+    }
+    find_delays();
+    find_heading();
+    return std::move(sentences_);
+  }
+
+ private:
+  /// The parameters that take part in each direction that is hardly seen.
+  void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& seen) {
+    if (seen.rows() != std::ssize(estimated) || !seen.allFinite()) return;
+    const Eigen::VectorXd scale = seen.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+    const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * seen * scale.asDiagonal());
+    for (Eigen::Index k = 0; k < seen.rows() && solved.values[k] < kHardlySeen; ++k) {
+      std::vector<int>& parts = directions_.emplace_back();
+      for (Eigen::Index i = 0; i < seen.rows(); ++i) {
+        if (std::abs(solved.vectors(i, k)) < kPart) continue;
+        parts.push_back(estimated[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+
+  bool is_asked(int index) const { return std::ranges::count(asked_, index) > 0; }
+  const std::string& name(int index) const { return parameter_at(mechanism_, index).name; }
+
+  std::string list(const std::vector<int>& parameters) const {
+    std::string text;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (i > 0) text += i + 1 == parameters.size() ? " and " : ", ";
+      text += name(parameters[i]);
+    }
+    return text;
+  }
+
+  /// Those of a sensor that are asked for.
+  std::vector<int> asked_of(int sensor, InertialQuantity first, int count) const {
+    std::vector<int> found;
+    for (int k = 0; k < count; ++k) {
+      const int index = mechanism_.index_of_inertial(sensor, first) + k;
+      if (is_asked(index)) found.push_back(index);
+    }
+    return found;
+  }
+
+  /// What takes part in one direction that is hardly seen, with all kinds in it.
+  /// @param kinds  of parameters, each of which must be there
+  std::vector<int> together(const std::vector<std::vector<int>>& kinds) const {
+    std::vector<int> found;
+    for (const std::vector<int>& direction : directions_) {
+      std::vector<int> parts;
+      bool is_whole = true;
+      for (const std::vector<int>& kind : kinds) {
+        const std::size_t before = parts.size();
+        for (const int index : kind) {
+          if (std::ranges::count(direction, index) > 0) parts.push_back(index);
+        }
+        is_whole &= parts.size() > before;
+      }
+      if (is_whole && parts.size() > found.size()) found = parts;
+    }
+    return found;
+  }
+
+  /// A body that turns about one direction alone, its own acceleration aside, has the same
+  /// acceleration all along that.
+  void find_place_along_axis(int i, const InertialSensor& sensor) {
+    const auto axis = turning_axis(mechanism_, sensor.body);
+    if (!axis || axis->isZero()) return;
+    std::vector<int> along;
+    double part = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      const int index = mechanism_.index_of_inertial(i, InertialQuantity::kPointX) + k;
+      const double share = (*axis)[k] * (*axis)[k];
+      if (!is_asked(index) || share < 1e-12) continue;
+      along.push_back(index);
+      part += share;
+    }
+    if (part < 1.0 - 1e-6) return;
+    sentences_.push_back(list(along) + ": where inertial sensor " + sensor.name +
+                         " sits along the axis that its body turns about changes nothing that it "
+                         "reads; keep " +
+                         name(along.back()));
+  }
+
+  bool is_moved_by_untold_joint(int body) const {
+    for (int at = body; at != Hinge::kGround;) {
+      int parent = Hinge::kGround;
+      for (const TreeEdge& edge : spanning_tree(mechanism_)) {
+        const auto index = static_cast<std::size_t>(edge.hinge);
+        const auto leads = [&](const auto& joint) {
+          return (edge.forward ? joint.body_b : joint.body_a) == at;
+        };
+        const auto from = [&](const auto& joint) {
+          return edge.forward ? joint.body_a : joint.body_b;
+        };
+        if (edge.weld) {
+          if (leads(mechanism_.welds[index])) parent = from(mechanism_.welds[index]);
+        } else if (leads(mechanism_.hinges[index])) {
+          if (!readings_.is_told(edge.hinge)) return true;
+          parent = from(mechanism_.hinges[index]);
+        }
+      }
+      at = parent;
+    }
+    return false;
+  }
+
+  void find_scale(int i, const InertialSensor& sensor) {
+    if (!is_moved_by_untold_joint(sensor.body)) return;
+    const std::vector<int> scales = together({asked_of(i, InertialQuantity::kRateScaleX, 3)});
+    if (scales.empty()) return;
+    sentences_.push_back(list(scales) + ": no encoder tells how far the body of inertial sensor " +
+                         sensor.name +
+                         " turns, and without one its gyroscope's scale trades off with what moves "
+                         "it; keep the scale, or give the joint an encoder");
+  }
+
+  void find_bias(int i, const InertialSensor& sensor) {
+    std::vector<int> others = asked_of(i, InertialQuantity::kMountX, 3);
+    for (int quantity = 0; quantity < Mechanism::kWorldQuantities; ++quantity) {
+      const int index = mechanism_.index(static_cast<WorldQuantity>(quantity));
+      if (is_asked(index)) others.push_back(index);
+    }
+    const std::vector<int> parts =
+        together({asked_of(i, InertialQuantity::kForceBiasX, 3), others});
+    if (parts.empty()) return;
+    sentences_.push_back(list(parts) + " are hardly told apart: inertial sensor " + sensor.name +
+                         " turns too little against gravity for its bias to differ from a tilt; "
+                         "keep one of them at a measured value, or record larger rotations");
+  }
+
+  /// Whether, all else known, the data tell less of a common change of parameters than their
+  /// bounds.
+  bool is_shift_unseen(const std::vector<int>& parameters) const {
+    if (parameters.empty() || seen_.rows() != std::ssize(estimated_)) return false;
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(seen_.rows());
+    double width = std::numeric_limits<double>::infinity();
+    for (const int index : parameters) {
+      const auto found = std::ranges::find(estimated_, index);
+      if (found == estimated_.end()) return false;
+      shift[found - estimated_.begin()] = 1.0;
+      const Parameter& own = parameter_at(mechanism_, index);
+      width = std::min(width, own.upper - own.lower);
+    }
+    return shift.dot(seen_ * shift) * width * width < 1.0;
+  }
+
+  /// A sensor or a control whose delay is kept is what the others are late against.
+  void find_delays() {
+    std::vector<int> delays;
+    for (int j = 0; j < mechanism_.hinge_count(); ++j) {
+      const int index = mechanism_.index_of_hinge(j, HingeQuantity::kInputDelay);
+      if (is_asked(index)) delays.push_back(index);
+    }
+    for (int i = 0; i < mechanism_.inertial_count(); ++i) {
+      for (const int index : asked_of(i, InertialQuantity::kDelay, 1)) delays.push_back(index);
+    }
+    bool is_any_kept = false;
+    for (const Sensor& sensor : sensors_of(mechanism_)) {
+      if (is_asked(sensor.delay)) {
+        delays.push_back(sensor.delay);
+      } else {
+        is_any_kept = true;
+      }
+    }
+    std::vector<int> parts = together({delays});
+    if (parts.empty() && is_shift_unseen(delays)) parts = delays;
+    if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
+    sentences_.push_back(list(parts) +
+                         ": of delays only differences are told, and nothing whose delay is kept "
+                         "reads what these are of; keep " +
+                         name(parts.back()) + (is_any_kept ? "" : ", or add an encoder"));
+  }
+
+  /// Turned about gravity as a whole, everything but an encoder reads the same.
+  void find_heading() {
+    if (is_all_told_) return;
+    const Eigen::Vector3d down = gravity_of(mechanism_).normalized();
+    for (int j = 0; j < mechanism_.hinge_count(); ++j) {
+      const Hinge& hinge = mechanism_.hinges[static_cast<std::size_t>(j)];
+      const Eigen::Vector3d axis = hinge.frame_a.col(0);
+      const bool is_upright = axis.cross(down).norm() < kUpright;
+      if (!hinge.traits().turns || hinge.body_a != Hinge::kGround || !is_upright ||
+          readings_.is_told(j) || std::isfinite(hinge.start_angle.standard_deviation)) {
+        continue;
+      }
+      if (mechanism_.hinge_parameter(j, HingeQuantity::kStiffness).value != 0.0) continue;
+      sentences_.push_back("hinge " + hinge.name +
+                           ": how it stands about gravity is told by no sensor, only how it turns; "
+                           "its angle counts from where the recording was taken to begin. Give it "
+                           "an encoder, or say where it starts: start_position");
+    }
+  }
+
+  const Mechanism& mechanism_;
+  const std::vector<int>&asked_, &estimated_;
+  const Eigen::MatrixXd& seen_;
+  JointReadings readings_;
+  bool is_all_told_ = true;
+  std::vector<std::vector<int>> directions_;
+  std::vector<std::string> sentences_;
+};
+
+}  // namespace
+
+std::vector<std::string> name_sensor_traps(const Mechanism& mechanism,
+                                           const std::vector<int>& asked,
+                                           const std::vector<int>& estimated,
+                                           const Eigen::MatrixXd& seen) {
+  return TrapFinder(mechanism, asked, estimated, seen).find();
+}
+
+}  // namespace estimator

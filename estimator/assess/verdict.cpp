@@ -1,0 +1,279 @@
+#include "estimator/assess/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/assess/agreement.hpp"
+#include "estimator/assess/identifiability.hpp"
+#include "estimator/assess/quantisation.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/signal/noise_level.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
+constexpr double kNoisy = 1.5;        // residual over noise above which the model is doubtful
+constexpr double kFarTooNoisy = 3.0;  // and above which it does not hold
+constexpr double kNoChance = 1e-4;    // probability of a disagreement that is none by chance
+constexpr double kInflation = 2.0;    // of a variance by correlation
+/// Of the accelerations, less than clocks and code discs leave: a hint, and in the deviations.
+constexpr double kTraceShare = 1e-4;
+constexpr double kHorizon = 0.2;  // over which any motion can be predicted [s]
+
+/// Errors of what the estimates come from: the simulation, or the estimated states.
+std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen::Index sensor,
+                                          JointKind kind) {
+  std::vector<Eigen::VectorXd> residuals;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    const Eigen::MatrixXd& model =
+        calibration.refined ? trajectory.simulated : trajectory.estimated;
+    Eigen::VectorXd& errors = residuals.emplace_back(model.col(sensor));
+    errors -= trajectory.measured.col(sensor);
+    for (double& error : errors) error = joint_difference(kind, error);
+  }
+  return residuals;
+}
+
+std::vector<Eigen::VectorXd> simulated_of(const Calibration& calibration, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> angles;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    angles.push_back(trajectory.simulated.col(sensor));
+  }
+  return angles;
+}
+
+/// Root mean square of what is a number, about each segment's mean where asked for.
+double root_mean_square(const std::vector<Eigen::VectorXd>& series, bool centred) {
+  double squares = 0.0, count = 0.0;
+  for (const Eigen::VectorXd& one : series) {
+    double sum = 0.0, observed = 0.0;
+    for (const double value : one) {
+      if (std::isnan(value)) continue;
+      sum += value;
+      observed += 1.0;
+    }
+    const double mean = centred && observed > 0.0 ? sum / observed : 0.0;
+    for (const double value : one) {
+      if (!std::isnan(value)) squares += std::pow(value - mean, 2);
+    }
+    count += observed;
+  }
+  return count > 0.0 ? std::sqrt(squares / count) : 0.0;
+}
+
+std::vector<Segment> readings_of(const Calibration& calibration) {
+  std::vector<Segment> segments;
+  for (const SegmentTrajectory& trajectory : calibration.trajectories) {
+    Segment& segment = segments.emplace_back();
+    segment.period = trajectory.step;
+    segment.times = trajectory.times;
+    segment.angles = trajectory.measured;
+  }
+  return segments;
+}
+
+std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> all;
+  for (const Segment& segment : segments) all.push_back(segment.angles.col(sensor));
+  return all;
+}
+
+/// Root mean square acceleration over the horizon, by divided differences at the rows' own times.
+double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
+  std::vector<Eigen::VectorXd> accelerations;
+  for (const Segment& segment : segments) {
+    const auto lag = std::max<Eigen::Index>(1, std::lround(kHorizon / segment.period));
+    const Eigen::Index count = segment.angles.rows() - 2 * lag;
+    if (count <= 0) continue;
+    Eigen::VectorXd& own = accelerations.emplace_back(count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const auto speed = [&](Eigen::Index from) {
+        return (segment.angles(from + lag, sensor) - segment.angles(from, sensor)) /
+               (segment.time(from + lag) - segment.time(from));
+      };
+      own[k] = 2.0 * (speed(k + lag) - speed(k)) / (segment.time(k + 2 * lag) - segment.time(k));
+    }
+  }
+  return root_mean_square(accelerations, false);
+}
+
+/// States and parameters explain, or do not, what no simulation from the start can predict.
+bool is_told_by_states(const Calibration& calibration) {
+  return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
+         is_converged(calibration.termination);
+}
+
+/// Share of the acceleration of a measured joint that is left; 0 of an encoder between bodies,
+/// whose joints tell.
+double unexplained_acceleration(const Calibration& calibration,
+                                const std::vector<Segment>& segments, const std::string& name,
+                                Eigen::Index sensor) {
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    if (calibration.mechanism.hinges[static_cast<std::size_t>(j)].name != name) continue;
+    const double left = calibration.acceleration_noise[j] / std::sqrt(kHorizon);
+    const double seen = acceleration_of(segments, sensor);  // 0 where no segment is long enough
+    return left > 0.0 && seen > 0.0 ? left / seen : 0.0;
+  }
+  return 0.0;
+}
+
+std::string times(double ratio) { return number_text(ratio, ratio < 10.0 ? 2 : 3); }
+
+/// Reasons against the model, and how grave they are together.
+struct Doubts {
+  VerdictKind kind = VerdictKind::kHolds;
+  std::string text;
+
+  void add(VerdictKind grave, const std::string& reason) {
+    kind = std::max(kind, grave);
+    text += (text.empty() ? "" : "; ") + reason;
+  }
+};
+
+void doubt_agreement(const Agreement& agreement, Doubts& doubts) {
+  if (!(agreement.p_value < kDisagreementLevel)) return;
+  doubts.add(agreement.p_value < kNoChance ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+             "pieces disagree (Q " + number_text(agreement.statistic, 3) + " on " +
+                 number_text(agreement.degrees_of_freedom, 3) + ")");
+}
+
+void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
+  const auto ratio = [](const SensorFit& fit) {
+    return fit.noise > 0.0 ? fit.residual / fit.noise : 0.0;
+  };
+  const auto worst = std::ranges::max_element(fits, {}, ratio);
+  const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
+  if (worst != fits.end() && ratio(*worst) > kNoisy) {
+    const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
+    doubts.add(
+        grave ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+        "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name + ")");
+  } else if (correlated != fits.end()) {
+    // Errors no larger than the noise: a hint, and in the deviations, unless pieces say so as well.
+    doubts.add(
+        doubts.kind == VerdictKind::kHolds ? VerdictKind::kDoubtful : VerdictKind::kDoesNotHold,
+        "residuals are correlated in time (hinge " + correlated->name + ")");
+  }
+}
+
+void doubt_accelerations(const Calibration& calibration, const std::vector<SensorFit>& fits,
+                         Doubts& doubts) {
+  if (calibration.refined) return;
+  const std::string *grave = nullptr, *trace = nullptr;
+  for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
+    if (!(calibration.acceleration_noise[j] > 0.0)) continue;
+    const std::string& name = calibration.mechanism.hinges[static_cast<std::size_t>(j)].name;
+    const auto fit = std::ranges::find(fits, name, &SensorFit::name);
+    const double share = fit == fits.end() ? 0.0 : fit->unexplained;  // 0: no reading tells
+    const std::string*& first = share > 0.0 && share < kTraceShare ? trace : grave;
+    if (first == nullptr) first = &name;
+  }
+  if (grave != nullptr) {
+    doubts.add(VerdictKind::kDoesNotHold,
+               "accelerations are left unexplained (hinge " + *grave + ")");
+  } else if (trace != nullptr) {
+    doubts.add(VerdictKind::kDoubtful,
+               "a trace of the accelerations is left unexplained (hinge " + *trace + ")");
+  }
+}
+
+void doubt_axes(const Calibration& calibration, Doubts& doubts) {
+  if (calibration.cross_axes.empty()) return;
+  const CrossAxes& first = calibration.cross_axes.front();
+  doubts.add(VerdictKind::kDoesNotHold, "the axes of the " + first.instrument + " of sensor " +
+                                            first.sensor + " read across one another");
+}
+
+std::string praise(const Calibration& calibration, const std::vector<SensorFit>& fits) {
+  double worst = 0.0;
+  for (const SensorFit& fit : fits) {
+    if (fit.noise > 0.0) worst = std::max(worst, fit.residual / fit.noise);
+  }
+  std::string text = "the model holds: residuals are " + times(worst) + " times the noise";
+  if (std::isnan(calibration.agreement.statistic)) return text + "; there are no pieces to compare";
+  return text + ", pieces agree (Q " + number_text(calibration.agreement.statistic, 3) + " on " +
+         number_text(calibration.agreement.degrees_of_freedom, 3) + ")";
+}
+
+}  // namespace
+
+bool is_unexplained(const SensorFit& fit) { return fit.unexplained > kUnexplainedShare; }
+
+std::string share_text(double unexplained) {
+  return unexplained < 10.0 ? std::to_string(std::lround(100.0 * unexplained)) + " % of the motion"
+                            : "many times the motion";
+}
+
+std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
+  const std::vector<Segment> segments = readings_of(calibration);
+  const bool by_states = is_told_by_states(calibration);
+  std::vector<SensorFit> fits;
+  for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
+    const auto sensor = static_cast<Eigen::Index>(i);
+    const SimulationError& error = calibration.simulation[i];
+    const double quantum =
+        find_quantum(segments, static_cast<int>(i), joint_units(error.kind).scale);
+    SensorFit fit;
+    fit.name = error.hinge;
+    fit.noise = quantum / std::sqrt(12.0);
+    for (const Segment& segment : segments) {
+      fit.noise = std::max(fit.noise, noise_level(segment, sensor));
+    }
+    const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
+    fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
+    const double analog =
+        quantum > 0.0 ? analog_variance(segments, static_cast<int>(i), quantum) : 0.0;
+    const bool counts = quantum > 0.0 && counting_explains(residuals, quantum, analog);
+    fit.correlated = calibration.refined &&
+                     (counts ? correlates_in_motion(residuals, simulated_of(calibration, sensor),
+                                                    segments.front().period, quantum, analog)
+                             : correlation_inflation(residuals) > kInflation);
+    const double motion = root_mean_square(columns(segments, sensor), true);
+    if (by_states) {
+      fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
+    } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && motion > 0.0) {
+      // A simulation that breaks down explains nothing.
+      fit.unexplained =
+          std::isfinite(error.rmse) ? error.rmse / motion : std::numeric_limits<double>::infinity();
+    }
+    fits.push_back(std::move(fit));
+  }
+  return fits;
+}
+
+Verdict judge(const Calibration& calibration) {
+  const std::vector<SensorFit> fits = sensor_fits(calibration);
+  const auto worst = std::ranges::max_element(fits, {}, &SensorFit::unexplained);
+  if (worst != fits.end() && is_unexplained(*worst)) {
+    return {VerdictKind::kExplainsNothing, "the model does not explain the motion: at hinge " +
+                                               worst->name + " it leaves " +
+                                               share_text(worst->unexplained)};
+  }
+  Doubts doubts;
+  doubt_agreement(calibration.agreement, doubts);
+  doubt_residuals(fits, doubts);
+  doubt_accelerations(calibration, fits, doubts);
+  doubt_axes(calibration, doubts);
+  if (doubts.kind == VerdictKind::kHolds) return {doubts.kind, praise(calibration, fits)};
+  const bool fails = doubts.kind == VerdictKind::kDoesNotHold;
+  return {doubts.kind,
+          (fails ? "the model does not hold: " : "the model is doubtful: ") + doubts.text};
+}
+
+std::string_view to_string(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kHolds:
+      return "holds";
+    case VerdictKind::kDoubtful:
+      return "doubtful";
+    case VerdictKind::kDoesNotHold:
+      return "does-not-hold";
+    case VerdictKind::kExplainsNothing:
+      return "explains-nothing";
+  }
+  return "";
+}
+
+}  // namespace estimator

@@ -1,0 +1,90 @@
+#include "estimator/fit/charted_bodies.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/possible_inertia.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kFlatStart = 0.01;  // least second moment of a start, of the largest
+/// The border that an estimate was held at was that of where its chart was laid.
+constexpr double kAtBorder = 1.5;
+
+bool has_free_moments(const Mechanism& mechanism, int body) {
+  const auto indices = moment_indices(mechanism, body);
+  return std::all_of(indices.begin(), indices.begin() + 3,
+                     [&](int index) { return parameter_at(mechanism, index).free; });
+}
+
+/// Why a body with free moments is not charted; empty: it is.
+std::string obstacle(const Mechanism& mechanism, int body) {
+  const auto indices = moment_indices(mechanism, body);
+  int free_products = 0, held_products = 0;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const Parameter& parameter = parameter_at(mechanism, indices[i]);
+    if (find_tie(mechanism, indices[i]) != nullptr) return parameter.name + " is tied";
+    if (i >= 3) ++(parameter.free ? free_products : held_products);
+    if (!parameter.free) {
+      if (parameter.value == 0.0) continue;
+      return parameter.name + " is held at another value than zero";
+    }
+    const double least = i < 3 ? 2.0 * kLeastSecondMoment : -HUGE_VAL;
+    if (parameter.lower > least || parameter.upper < HUGE_VAL) {
+      return parameter.name + " has bounds of its own";
+    }
+  }
+  if (free_products == 2 && held_products == 1) return "one product of inertia is held";
+  return "";
+}
+
+SymmetricEigen3 principal(const Mechanism& mechanism, int body) {
+  return symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
+}
+
+}  // namespace
+
+bool is_charted(const Mechanism& mechanism, int body) {
+  return has_free_moments(mechanism, body) && obstacle(mechanism, body).empty() &&
+         principal(mechanism, body).values[2] > 0.0;
+}
+
+std::vector<std::string> tell_uncharted(const Mechanism& mechanism) {
+  std::vector<std::string> sentences;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (!has_free_moments(mechanism, body)) continue;
+    const std::string why = obstacle(mechanism, body);
+    if (why.empty()) continue;
+    sentences.push_back("body " + mechanism.bodies[static_cast<std::size_t>(body)].name +
+                        ": its moments of inertia are estimated one by one, since " + why +
+                        "; the result may be no body that can exist, and is told where it is not");
+  }
+  return sentences;
+}
+
+bool is_at_border(const Mechanism& mechanism, int body) {
+  const Eigen::Vector3d values = principal(mechanism, body).values;
+  return is_at_border(values[0], values[2]);
+}
+
+bool is_at_border(double least, double largest) { return least <= kAtBorder * border_of(largest); }
+
+void move_off_borders(Mechanism& mechanism) {
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (!is_charted(mechanism, body) || !is_at_border(mechanism, body)) continue;
+    const auto solved = principal(mechanism, body);
+    const Eigen::Vector3d values = solved.values.cwiseMax(kFlatStart * solved.values[2]);
+    const Moments moments =
+        moments_of(inertia_from(solved.vectors * values.asDiagonal() * solved.vectors.transpose()));
+    const auto indices = moment_indices(mechanism, body);
+    for (int i = 0; i < 6; ++i) {
+      Parameter& parameter =
+          mechanism.parameters[static_cast<std::size_t>(indices[static_cast<std::size_t>(i)])];
+      if (parameter.free) parameter.value = moments[i];
+    }
+  }
+}
+
+}  // namespace estimator

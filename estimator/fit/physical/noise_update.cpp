@@ -1,0 +1,31 @@
+#include "estimator/fit/physical/noise_update.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace estimator {
+namespace {
+
+constexpr double kRedundancyMin = 0.5;  // it comes from random probes, uncertain by about one
+constexpr double kSignificance = 3.0;   // deviations by which a variance must exceed its model's
+
+double redundancy_of(const GroupStatistics& group) {
+  return group.rows - group.effective_parameters;
+}
+
+}  // namespace
+
+double sensor_noise_factor(const GroupStatistics& group) {
+  const double redundancy = redundancy_of(group);
+  return redundancy > kRedundancyMin ? std::sqrt(group.cost / redundancy) : 1.0;
+}
+
+ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool seen) {
+  const double redundancy = std::max(redundancy_of(group), 1.0);
+  const double ratio = group.cost / redundancy;
+  seen |= ratio > 1.0 + kSignificance * std::sqrt(2.0 / redundancy);
+  if (seen) return {std::sqrt(ratio), true};
+  return {redundancy > 1.0 ? kProcessDrop : 1.0, false};
+}
+
+}  // namespace estimator

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/tree/inertial_sensing.hpp"
+
+namespace estimator {
+
+/// Values of parameters that are kept, and how well they are known.
+struct KeptParameters {
+  std::vector<int> parameters;  ///< indices into Mechanism::parameters
+  Eigen::MatrixXd covariance;
+};
+
+/// A sample's state, what is read and carried there, and its way to the next sample, linearised.
+/// Columns are those of the state, coordinates over rates, then the parameters of a spread.
+struct SampleStep {
+  Eigen::VectorXd end;     ///< state where the next sample is; at the last sample this one
+  Eigen::MatrixXd moved;   ///< derivatives of it
+  Eigen::VectorXd motion;  ///< joint angles, rates, accelerations, and controls
+  Eigen::MatrixXd motion_slopes;
+  Eigen::VectorXd sensed;  ///< by each axis that is sensed, without delay
+  Eigen::MatrixXd sensed_slopes;
+  Eigen::VectorXd sensed_rate;  ///< what it changes by in a unit of time, where it comes late
+};
+
+/// The motion from sample to sample of one segment, in steps that end at every sample and at every
+/// node of its joint estimation.
+class SegmentSteps {
+ public:
+  /// @param mechanism  the values; what is free does not matter
+  /// @param grid       for its longest step and its coordinates
+  /// @param node_times  of the segment [s]
+  SegmentSteps(const Mechanism& mechanism, const Segment& segment, const ShootingGrid& grid,
+               const std::vector<double>& node_times, const std::vector<int>& parameters,
+               int threads);
+  SegmentSteps(const SegmentSteps&) = delete;
+  SegmentSteps& operator=(const SegmentSteps&) = delete;
+
+  int coordinate_count() const { return program().coordinate_count(); }
+  int joint_count() const { return program().joint_count(); }
+  int motor_count() const { return static_cast<int>(program().motors().size()); }
+  int sample_count() const { return static_cast<int>(times_.size()); }
+  const std::vector<double>& times() const { return times_; }
+  /// To the next sample, of the last one from the one before [s].
+  double period(int sample) const;
+  /// Axes of sensors that are read.
+  const std::vector<int>& sensed() const { return sensing_.axes(); }
+  /// Values, with nothing of bodies that are missing in the segment.
+  const Mechanism& values() const { return run_.values; }
+  /// Whether a parameter of the spread acts on the motion, and not on readings alone.
+  bool moves(int parameter) const;
+  /// The mechanism with the parameters of the spread free.
+  const Mechanism& freed() const { return freed_; }
+
+  /// Coordinates over rates, of all samples, and where to look for joints that close loops.
+  struct States {
+    Eigen::MatrixXd states, guesses;
+  };
+  /// The motion from nodes, angles over rates of all joints × nodes.
+  States along(const Eigen::MatrixXd& nodes) const;
+  /// Coordinates over rates.
+  Eigen::VectorXd state_of(const Eigen::VectorXd& joints) const;
+
+  /// The steps of consecutive samples from `first` on.
+  std::vector<SampleStep> linearize(int first, const States& at);
+
+ private:
+  const TreeProgram& program() const { return run_.program; }
+  bool is_missing(int parameter) const;
+  void lay_edges(double step);
+  void place_columns(const std::vector<int>& parameters);
+  int step_at(double time) const;
+  MotionInterval interval(double begin, double end, int first_look, int last_look) const;
+  void look_at_last(const Eigen::VectorXd& guess, MotionInterval& last) const;
+  void take_sensed(const Eigen::MatrixXd& values,
+                   const std::vector<IntervalSlopes::RowMajor>& slopes, SampleStep& out) const;
+  Eigen::MatrixXd chosen_columns(const Eigen::Ref<const IntervalSlopes::RowMajor>& slopes,
+                                 const std::vector<int>& columns) const;
+  int chosen_width() const {
+    return 2 * coordinate_count() + static_cast<int>(motion_columns_.size());
+  }
+  int program_width() const {
+    return 2 * coordinate_count() + static_cast<int>(program().moving().size());
+  }
+
+  const Segment& segment_;
+  std::vector<double> node_times_;
+  int threads_;
+  std::vector<double> times_, edges_;
+  Mechanism freed_;
+  ProgramVariants programs_;
+  ProgramVariants::Run run_;
+  SensingProgram sensing_;
+  std::vector<int> motion_columns_;                // of each parameter of the spread; −1: none
+  std::vector<std::vector<int>> sensing_columns_;  // likewise, of each sensed axis
+  std::vector<int> delay_columns_;                 // of each sensed axis
+  HeldControls controls_;
+  std::shared_ptr<const LookLog> last_looks_;  // of the last sample but one
+};
+
+}  // namespace estimator

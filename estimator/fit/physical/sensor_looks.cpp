@@ -1,0 +1,155 @@
+#include "estimator/fit/physical/sensor_looks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/model/sensor.hpp"
+#include "estimator/tree/sensing_program.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kAxes = InertialSensor::kAxes;
+
+/// Between which values a parameter that is estimated may end.
+struct Range {
+  double least, most;
+
+  bool holds(const Segment& segment, double time) const {
+    const double slack = kSampleTolerance * segment.period;
+    return time - most >= -slack && time - least <= segment.duration() + slack;
+  }
+};
+
+Range range_of(const Mechanism& mechanism, int index) {
+  const Parameter& own = parameter_at(mechanism, index);
+  if (!varies(mechanism, index)) return {own.value, own.value};
+  return {own.lower, own.upper};
+}
+
+/// Axes that are looked at together, and by how much they are late [s].
+struct Group {
+  int delay;  ///< of the first of them, its index
+  bool is_free;
+  double value;
+  std::vector<int> places;
+};
+
+std::vector<Group> groups_of(const Mechanism& mechanism, const std::vector<int>& axes) {
+  std::vector<Group> groups;
+  for (std::size_t place = 0; place < axes.size(); ++place) {
+    const int index = delay_of_axis(mechanism, axes[place]);
+    const double value = parameter_at(mechanism, index).value;
+    const bool is_free = varies(mechanism, index);
+    auto group = std::ranges::find_if(groups, [&](const Group& each) {
+      return each.delay == index || (!is_free && !each.is_free && each.value == value);
+    });
+    if (group == groups.end()) {
+      groups.push_back({index, is_free, value, {}});
+      group = groups.end() - 1;
+    }
+    group->places.push_back(static_cast<int>(place));
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < mechanism.inertial_count() * kAxes; ++axis) {
+    const InertialSensor& sensor =
+        mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
+    if (axis % kAxes >= sensor.axis_count() || is_withheld(mechanism, sensor.name)) continue;
+    if (std::ranges::any_of(segments, [&](const Segment& segment) {
+          return axis < segment.inertial.cols() &&
+                 !segment.inertial.col(axis).array().isNaN().all();
+        })) {
+      axes.push_back(axis);
+    }
+  }
+  return axes;
+}
+
+std::vector<int> looked_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
+  std::vector<int> axes = sensed_axes(mechanism, segments);
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (!is_late(mechanism, sensors[i])) continue;
+    axes.push_back(encoder_axis(mechanism, static_cast<int>(i)));
+  }
+  return axes;
+}
+
+std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
+  const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
+  return sensor.name + "." + sensor.traits().instrument(axis % kAxes).axes[axis % 3];
+}
+
+std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
+  const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
+  return reading_of(mechanism, sensor, sensor.traits().instrument(axis % kAxes)).unit();
+}
+
+SensorLooks::SensorLooks(const Mechanism& mechanism, const Segment& segment,
+                         const std::vector<int>& axes)
+    : readings_(axes.size()) {
+  struct Found {
+    double time;
+    int sample;
+    std::size_t group;
+  };
+  const std::vector<Group> groups = groups_of(mechanism, axes);
+  const int first_encoder = encoder_axis(mechanism, 0);
+  const auto is_wanted = [&](int sample, int place) {
+    const int axis = axes[static_cast<std::size_t>(place)];
+    if (axis >= first_encoder) return true;
+    return axis < segment.inertial.cols() && !std::isnan(segment.inertial(sample, axis));
+  };
+  std::vector<Found> looks;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Range range = range_of(mechanism, groups[g].delay);
+    for (int sample = 0; sample < segment.sample_count(); ++sample) {
+      const double time = segment.time(sample);
+      if (!range.holds(segment, time)) continue;
+      const bool is_read = std::ranges::any_of(groups[g].places,
+                                               [&](int place) { return is_wanted(sample, place); });
+      if (is_read) looks.push_back({time - groups[g].value, sample, g});
+    }
+  }
+  std::ranges::stable_sort(looks, {}, &Found::time);
+  for (const Found& look : looks) {
+    const int at = static_cast<int>(times_.size());
+    times_.push_back(look.time);
+    for (const int place : groups[look.group].places) {
+      if (!is_wanted(look.sample, place)) continue;
+      readings_[static_cast<std::size_t>(place)].push_back({look.sample, at});
+    }
+  }
+}
+
+int SensorLooks::first_from(double time) const {
+  return static_cast<int>(std::ranges::lower_bound(times_, time) - times_.begin());
+}
+
+bool looks_move(const Mechanism& mechanism, const std::vector<int>& axes) {
+  return std::ranges::any_of(
+      axes, [&](int axis) { return varies(mechanism, delay_of_axis(mechanism, axis)); });
+}
+
+Segment without_early_readings(const Mechanism& mechanism, Segment segment) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (!is_late(mechanism, sensors[i])) continue;
+    const Range range = range_of(mechanism, sensors[i].delay);
+    for (int sample = 0; sample < segment.sample_count(); ++sample) {
+      if (range.holds(segment, segment.time(sample))) continue;
+      segment.angles(sample, static_cast<Eigen::Index>(i)) =
+          std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  return segment;
+}
+
+}  // namespace estimator

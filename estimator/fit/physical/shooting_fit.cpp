@@ -1,0 +1,383 @@
+#include "estimator/fit/physical/shooting_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/fit/charted_problem.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/inertial_noise.hpp"
+#include "estimator/fit/physical/integration_steps.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/noise_update.hpp"
+#include "estimator/fit/physical/second_chance.hpp"
+#include "estimator/fit/physical/tangled_nodes.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kNegligibleShare = 1e-6;  // process noise not worth a word, of the accelerations
+constexpr double kLooseTolerance = 1e-4;   // relative decrease of the cost that ends a loose fit
+constexpr int kLooseIterations = 30;
+
+/// Cost a reading above which a loose fit has gone astray: more than a model that is merely wrong
+/// leaves with so much process noise.
+constexpr double kAstray = 10.0;
+
+/// Of a sensor's residuals in the simulation to those of the states.
+constexpr double kAstrayRatio = 1.5;
+
+/// Process noise as large as the accelerations themselves and intervals too short for a wrong model
+/// to lead far astray: hardly more than a regression of accelerations, which any start survives.
+constexpr double kApproachShare = 1.0;
+constexpr double kApproachInterval = 0.05;  // [s]
+
+constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels still change
+constexpr double kNegligibleDecrease = 1e-2;
+constexpr double kStagnantDecrease = 0.1;  // at least, in three steps: the solver crawls
+constexpr int kNoiseRounds = 10;
+constexpr int kChanceRounds = 4;        // second chances that are taken
+constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
+
+double total_readings(const ShootingProblem& problem) {
+  double readings = problem.reading_count();
+  for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
+    readings += problem.inertial_reading_count(static_cast<int>(place));
+  }
+  return readings;
+}
+
+/// Parameters without a prior get one as wide as their start is far from zero. What the data see
+/// overrules it by far; what they hardly see stays near its start instead of running into a bound,
+/// from where there may be no way back.
+Mechanism held_near_start(Mechanism mechanism) {
+  for (Parameter& parameter : mechanism.parameters) {
+    if (!parameter.free || parameter.value == 0.0) continue;
+    if (std::isfinite(parameter.prior_standard_deviation)) continue;
+    parameter.prior_mean = parameter.value;
+    parameter.prior_standard_deviation = std::abs(parameter.value);
+  }
+  return mechanism;
+}
+
+}  // namespace
+
+ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
+                         const CalibrationMonitor& monitor, StageNames stages)
+    : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {
+  joint_history_.iterations_most = simulation_history_.iterations_most = options_.max_iterations;
+}
+
+bool ShootingFit::is_process_noise_seen(int coordinate) const {
+  const double generous = input_.noise.acceleration[coordinate];
+  return process_seen_[static_cast<std::size_t>(coordinate)] &&
+         joint_->noise().acceleration[coordinate] > kNegligibleShare / kGenerousShare * generous;
+}
+
+bool ShootingFit::is_cancelled() const {
+  return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
+}
+
+bool ShootingFit::is_over(const ShootingHistory& history) const {
+  return is_cancelled() || history.iterations >= history.iterations_most;
+}
+
+/// Residuals being whitened, a decrease of the cost by d moves no parameter by more than √d of its
+/// standard deviation.
+LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrease) const {
+  const double readings = total_readings(problem);
+  LmOptions options;
+  options.max_iterations = std::numeric_limits<int>::max();
+  options.cost_tolerance = decrease / readings;
+  options.stagnant_gain = std::max(kStagnantDecrease, decrease) / readings;
+  return options;
+}
+
+void ShootingFit::shorten_intervals(const Mechanism& start) {
+  const double least = least_interval(input_.segments);
+  while (!std::isfinite(first_problem(start)->cost())) {
+    if (input_.grid.interval <= least) {
+      throw std::invalid_argument(
+          "the motion of the description cannot be followed from what is read, even over " +
+          number_text(input_.grid.interval) +
+          " s: loops tear, or values overflow; check hinge points, masses and inertias");
+    }
+    input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
+  }
+}
+
+std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
+  return std::make_unique<ShootingProblem>(without_creep(mechanism), input_.segments, input_.states,
+                                           input_.state_spacing, input_.grid, input_.noise,
+                                           monitor_.threads);
+}
+
+/// Parameters and states with a generous process noise. Where they end far from the readings, once
+/// more from the parameters that short intervals give, and the better of both.
+void ShootingFit::fit_loosely(const Mechanism& start) {
+  LmOptions loose;
+  loose.cost_tolerance = kLooseTolerance;
+  loose.max_iterations = kLooseIterations;
+  Mechanism held = held_near_start(start);
+  joint_ = first_problem(held);
+  run(*joint_, loose, joint_history_);
+  if (joint_->cost() <= kAstray * total_readings(*joint_) || is_cancelled()) return;
+  if (!approach(held)) return;
+  std::unique_ptr<ShootingProblem> again = first_problem(held);
+  announce("from what short pieces give", held, joint_history_);
+  run(*again, loose, joint_history_);
+  if (again->cost() < joint_->cost()) joint_ = std::move(again);
+}
+
+/// Moves the parameters to what short intervals give. False where the readings are too sparse.
+bool ShootingFit::approach(Mechanism& mechanism) {
+  ShootingGrid grid = input_.grid;
+  grid.interval = std::max(kApproachInterval, least_interval(input_.segments));
+  if (grid.interval >= input_.grid.interval) return false;
+  ShootingNoise noise = input_.noise;
+  noise.acceleration *= kApproachShare / kGenerousShare;
+  ShootingProblem problem(without_creep(mechanism), input_.segments, input_.states,
+                          input_.state_spacing, grid, noise, monitor_.threads);
+  LmOptions loose;
+  loose.cost_tolerance = kLooseTolerance;
+  loose.max_iterations = kLooseIterations;
+  announce("in short pieces", mechanism, joint_history_);
+  run(problem, loose, joint_history_);
+  take_values(problem.mechanism(), mechanism);
+  return true;
+}
+
+void ShootingFit::announce(std::string_view change, const Mechanism& varied,
+                           ShootingHistory& history) const {
+  ++history.solve;
+  history.stage = change;
+  if (!monitor_.on_stage) return;
+  const bool is_joint = &history == &joint_history_;
+  monitor_.on_stage(
+      std::string(is_joint ? stages_.joint : stages_.simulation).append(", ").append(change),
+      varied);
+}
+
+void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const {
+  const int most = options.max_iterations;
+  int before = 0;
+  const auto on_iteration = [&](const IterationRecord& record) {
+    if (record.iteration == 0 && !history.records.empty()) return;
+    history.records.push_back(record);
+    history.records.back().iteration += before;
+    history.records.back().solve = history.solve;
+    history.records.back().stage = history.stage;
+    if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
+  };
+  for (int round = 0; round <= kUntangleRounds; ++round) {
+    if (round > 0 && (is_over(history) || !untangle(problem))) return;
+    before = history.iterations;
+    options.max_iterations = std::min(most, history.iterations_most - before);
+    const LmSummary summary = solve_in_charts(problem, problem.mechanism(), options_.inertia_chart,
+                                              options, on_iteration, monitor_.stop);
+    history.termination = summary.termination;
+    history.iterations += summary.iterations;
+    history.cost = summary.cost;
+  }
+}
+
+/// A problem with the states that the joint problem has now.
+std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mechanism,
+                                                           const ShootingNoise& noise,
+                                                           const ShootingGrid& grid) const {
+  return std::make_unique<ShootingProblem>(
+      joint_->restated(mechanism, input_.segments, grid, noise));
+}
+
+void ShootingFit::estimate_jointly(const Mechanism& start) {
+  if (monitor_.on_stage) monitor_.on_stage(stages_.joint, start);
+  start_ = start;
+  fit_loosely(start);
+  Mechanism reached = start;
+  take_values(joint_->mechanism(), reached);
+  ShootingNoise noise = input_.noise;
+  const ParameterInformation information = compute_information(*joint_);
+  if (information.valid) update_noise(information, noise);
+  noise.acceleration = kProcessDrop * input_.noise.acceleration;
+  if (options_.acceleration_noise > 0.0)
+    noise.acceleration.setConstant(options_.acceleration_noise);
+  if (has_steep_friction(reached)) {
+    // Friction that holds comes near, and tells how short steps friction that creeps needs.
+    joint_ = problem_from(without_creep(reached), noise, input_.grid);
+    announce("with friction that holds", reached, joint_history_);
+    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
+    take_values(joint_->mechanism(), reached);
+    limit_steps(creep_step(reached, input_.states), input_.grid);
+  }
+  joint_ = problem_from(reached, noise, input_.grid);
+  process_seen_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
+  estimate_noise();
+  retry_jointly();
+}
+
+bool ShootingFit::leaves_accelerations() const {
+  for (int p = 0; p < joint_->coordinate_count(); ++p) {
+    if (is_process_noise_seen(p)) return true;
+  }
+  return false;
+}
+
+std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
+  return second_chances(reached, start_, input_.fastest, leaves_accelerations());
+}
+
+/// Tries second chances for where the joint problem ended, goes on from the first that is better,
+/// and ends where none is. They have iterations of their own: a fit that took many is the one that
+/// needs them.
+void ShootingFit::retry_jointly() {
+  const auto is_better = [&](const Mechanism& chance) {
+    return !is_over(joint_history_) &&
+           try_again(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
+                     joint_history_);
+  };
+  for (int round = 0; round < kChanceRounds && !is_over(joint_history_); ++round) {
+    joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
+    if (!std::ranges::any_of(chances_at(joint_->mechanism()), is_better)) return;
+    estimate_noise();
+  }
+}
+
+/// Solves `again`, and puts it in the place of `problem` where its cost is lower.
+bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
+                            std::unique_ptr<ShootingProblem> again, double decrease,
+                            ShootingHistory& history) const {
+  const ShootingHistory before = history;
+  announce("from another start", again->mechanism(), history);
+  run(*again, options_for(*again, decrease), history);
+  if (again->cost() < before.cost - kSmallDecrease) {
+    problem = std::move(again);
+    return true;
+  }
+  history.termination = before.termination;
+  history.cost = before.cost;
+  return false;
+}
+
+/// Solves and re-estimates the noise levels until they agree with the residuals. Process noise
+/// falls in stages, since each stage makes the valley that the next begins in narrower, until it no
+/// longer frees the states at all, or until the residuals ask for more than it explains.
+void ShootingFit::estimate_noise() {
+  for (int round = 0; round < kNoiseRounds; ++round) {
+    announce("noise re-estimated", joint_->mechanism(), joint_history_);
+    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
+    if (is_over(joint_history_)) return;
+    const ParameterInformation information = compute_information(*joint_);
+    if (!information.valid) break;
+    ShootingNoise noise = joint_->noise();
+    const bool changed = update_noise(information, noise);
+    joint_->set_noise(noise);
+    if (!changed) break;
+  }
+  announce("noise as found", joint_->mechanism(), joint_history_);
+  run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
+}
+
+/// Brings every noise level into agreement with its residuals.
+/// @return whether anything moved by more than kNoiseSettled
+bool ShootingFit::update_noise(const ParameterInformation& information, ShootingNoise& noise) {
+  bool changed = false;
+  const auto scale = [&](double& level, double factor) {
+    level *= factor;
+    changed |= std::abs(factor - 1.0) > kNoiseSettled;
+  };
+  const Eigen::VectorXd scales = sensor_scales(joint_->mechanism());
+  for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
+    const GroupStatistics& group = information.groups[static_cast<std::size_t>(sensor)];
+    scale(noise.angle[sensor], sensor_noise_factor(group));
+    noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor * scales[sensor]);
+  }
+  for (const int axis : joint_->sensed()) {
+    const auto group = static_cast<std::size_t>(joint_->inertial_group(axis));
+    scale(noise.inertial[axis], sensor_noise_factor(information.groups[group]));
+    noise.inertial[axis] = std::max(noise.inertial[axis], kInertialNoiseFloor);
+  }
+  if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
+  for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {
+    const auto at = static_cast<std::size_t>(joint_->acceleration_group(j));
+    const auto hinge = static_cast<std::size_t>(j);
+    const ProcessNoiseChange change =
+        process_noise_change(information.groups[at], process_seen_[hinge]);
+    process_seen_[hinge] = change.seen;
+    scale(noise.acceleration[j], change.factor);
+  }
+  return changed;
+}
+
+std::unique_ptr<ShootingProblem> ShootingFit::simulation_from(const Mechanism& mechanism) const {
+  ShootingGrid grid = input_.grid;
+  grid.interval = std::numeric_limits<double>::infinity();
+  return problem_from(mechanism, joint_->noise(), grid);
+}
+
+bool ShootingFit::fit_simulation() {
+  simulation_ = simulation_from(joint_->mechanism());
+  predictable_ = true;
+  const Eigen::VectorXd scales = sensor_scales(simulation_->mechanism());
+  for (int sensor = 0; sensor < simulation_->sensor_count(); ++sensor) {
+    const double squares = simulation_->squared_error(sensor) / simulation_->reading_count(sensor);
+    predictable_ &= squares < std::pow(kPredictableRmse * scales[sensor], 2);
+  }
+  const bool controls_acted = input_.noise.control.size() == 0;
+  if (!options_.refine_simulation || !controls_acted || !predictable_ || is_cancelled()) {
+    return false;
+  }
+  if (monitor_.on_stage) monitor_.on_stage(stages_.simulation, simulation_->mechanism());
+  run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
+  retry_simulation();
+  if (!is_astray()) return true;
+  astray_ = true;
+  simulation_ = simulation_from(joint_->mechanism());
+  return false;
+}
+
+/// Whether the simulation ended farther from the readings than the states did, although these
+/// follow the model: some trajectory of it explains the readings, and the fit did not find it.
+bool ShootingFit::is_astray() const {
+  if (leaves_accelerations()) return false;
+  for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {
+    const double states = joint_->squared_error(sensor);
+    if (simulation_->squared_error(sensor) > kAstrayRatio * kAstrayRatio * states) {
+      return !is_cancelled();
+    }
+  }
+  return false;
+}
+
+/// As `retry_jointly`.
+void ShootingFit::retry_simulation() {
+  const auto is_better = [&](const Mechanism& chance) {
+    return !is_over(simulation_history_) && try_again(simulation_, simulation_from(chance),
+                                                      kNegligibleDecrease, simulation_history_);
+  };
+  for (int round = 0; round < kChanceRounds && !is_over(simulation_history_); ++round) {
+    simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
+    if (!std::ranges::any_of(chances_at(simulation_->mechanism()), is_better)) return;
+  }
+}
+
+std::vector<SegmentTrajectory> ShootingFit::trajectories() const {
+  std::vector<SegmentTrajectory> result;
+  for (std::size_t s = 0; s < input_.segments.size(); ++s) {
+    const Segment& segment = input_.segments[s];
+    const int index = static_cast<int>(s);
+    SegmentTrajectory trajectory;
+    trajectory.recording = input_.sources[s];
+    trajectory.start = segment.start;
+    trajectory.step = segment.period;
+    trajectory.times = segment.times;
+    trajectory.measured = segment.angles;
+    trajectory.estimated = joint_->angles(index);
+    trajectory.simulated = simulation_->angles(index);
+    trajectory.control = segment.controls;
+    result.push_back(std::move(trajectory));
+  }
+  return result;
+}
+
+}  // namespace estimator

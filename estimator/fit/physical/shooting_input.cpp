@@ -1,0 +1,229 @@
+#include "estimator/fit/physical/shooting_input.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "estimator/fit/closed_states.hpp"
+#include "estimator/fit/initial_states.hpp"
+#include "estimator/fit/input_checks.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/fit/physical/control_noise.hpp"
+#include "estimator/fit/physical/inertial_noise.hpp"
+#include "estimator/fit/physical/integration_steps.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/fit/physical/kinematic_states.hpp"
+#include "estimator/fit/physical/presence.hpp"
+#include "estimator/fit/physical/quiet_nodes.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/spanning_tree.hpp"
+#include "estimator/signal/noise_level.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kSamplesMin = 10;
+constexpr double kDurationMin = 0.05;  // [s]
+constexpr double kInterval = 0.2;      // [s]; short enough for any motion to be predictable
+constexpr int kIntervals = 16;         // of short recordings together; several go at a time
+constexpr int kIntervalSamplesMin = 10;
+constexpr double kAccelerationTime = 0.01;  // over which accelerations are differenced [s]
+
+/// Root mean square acceleration of every hinge, from its start rates [rad/s²].
+Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
+                                      const std::vector<double>& spacing, Eigen::Index hinges) {
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(hinges);
+  double count = 0.0;
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    const auto stride =
+        std::max<Eigen::Index>(1, static_cast<Eigen::Index>(kAccelerationTime / spacing[s]));
+    const double time = static_cast<double>(stride) * spacing[s];
+    for (Eigen::Index k = stride; k < states[s].cols(); k += stride) {
+      const Eigen::VectorXd change =
+          states[s].col(k).tail(hinges) - states[s].col(k - stride).tail(hinges);
+      sums += (change / time).cwiseAbs2();
+      count += 1.0;
+    }
+  }
+  return (sums / std::max(count, 1.0)).cwiseSqrt();
+}
+
+/// Fastest speed of every hinge, from its start rates [rad/s].
+Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index hinges) {
+  Eigen::VectorXd fastest = Eigen::VectorXd::Zero(hinges);
+  for (const Eigen::MatrixXd& each : states) {
+    fastest = fastest.cwiseMax(each.bottomRows(hinges).cwiseAbs().rowwise().maxCoeff());
+  }
+  return fastest;
+}
+
+/// Scale of every hinge's coordinate.
+Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
+  Eigen::VectorXd scales(mechanism.hinge_count());
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    scales[j] = mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
+  }
+  return scales;
+}
+
+/// Whether encoders tell where every joint stands.
+bool is_all_told(const Mechanism& mechanism) {
+  return JointReadings(mechanism).told_count() == mechanism.hinge_count();
+}
+
+/// Angles over rates, where loops need them.
+Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
+  if (is_tree(mechanism)) return {};
+  return make_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
+}
+
+/// Usual spacing of nodes [s].
+double choose_interval(const std::vector<Segment>& segments) {
+  double total = 0.0;
+  for (const Segment& segment : segments) total += segment.duration();
+  return std::min(kInterval, std::max(total / kIntervals, least_interval(segments)));
+}
+
+void note_stretched(const Mechanism& mechanism, const std::string& recording,
+                    const Segment& segment, const std::vector<StretchedPose>& poses,
+                    std::vector<std::string>& notes) {
+  const auto first = std::ranges::find(poses, true, &StretchedPose::decided);
+  if (first == poses.end()) return;
+  const auto count = std::ranges::count(poses, true, &StretchedPose::decided);
+  const double time = segment.start + static_cast<double>(first->sample) * segment.period;
+  notes.push_back(recording + ": links lie about in one line at " + number_text(time, 5) + " s" +
+                  (count > 1 ? ", the first of " + std::to_string(count) + " times" : "") +
+                  "; how joint '" + mechanism.hinges[static_cast<std::size_t>(first->joint)].name +
+                  "', which nothing reads, goes on there was decided by what makes the smoother "
+                  "motion");
+}
+
+bool is_long_enough(const Segment& segment) {
+  return segment.sample_count() >= kSamplesMin &&
+         segment.duration() + segment.period >= kDurationMin;
+}
+
+}  // namespace
+
+double least_interval(const std::vector<Segment>& segments) {
+  double longest = 0.0;
+  for (const Segment& segment : segments) longest = std::max(longest, segment.period);
+  return kIntervalSamplesMin * longest;
+}
+
+Mechanism without_creep(Mechanism mechanism) {
+  for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
+  return mechanism;
+}
+
+bool has_loaded_loop(const Mechanism& mechanism) {
+  if (is_tree(mechanism)) return false;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (has_load_law(mechanism, j)) return true;
+  }
+  return false;
+}
+
+bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
+  const auto has_long_segment = [](const Recording& recording) {
+    return std::ranges::any_of(recording.segments, is_long_enough);
+  };
+  return mechanism.hinge_count() <= kTreeHingesMax && !has_loaded_loop(mechanism) &&
+         std::ranges::any_of(recordings, has_long_segment);
+}
+
+ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options) {
+  check_input(mechanism, recordings);
+  check_options(options, recordings);
+  if (mechanism.hinge_count() > kTreeHingesMax) {
+    throw std::invalid_argument("physical parameters need a mechanism of at most " +
+                                std::to_string(kTreeHingesMax) +
+                                " joints; ask for shadow parameters");
+  }
+  if (has_loaded_loop(mechanism)) {
+    throw std::invalid_argument(
+        "friction that grows with a bearing's load (r_mu, mu) needs the load, which the motion of "
+        "a closed loop leaves open; give the joints constant friction, or ask for shadow "
+        "parameters");
+  }
+  if (control_noise_of(mechanism).size() > 0 && !is_tree(mechanism)) {
+    throw std::invalid_argument(
+        "a motor's control_noise moves what a loop closes in a way that is not known here; remove "
+        "it");
+  }
+  ShootingInput input;
+  input.noise.angle = kAngleNoiseFloor * sensor_scales(mechanism);
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      if (!is_long_enough(segment)) {
+        input.notes.push_back(recording.name + ": a segment of " +
+                              std::to_string(segment.sample_count()) +
+                              " samples is too short and was left out");
+        continue;
+      }
+      input.segments.push_back(without_early_readings(mechanism, segment));
+      input.segments.back().begins = &segment == &recording.segments.front();
+      input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
+      input.sources.push_back(recording.name);
+      Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
+      if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
+        smooth_kinematics(mechanism, segment, states);
+      }
+      const std::vector<StretchedPose> poses =
+          close_loops(mechanism, segment.period, recording.name,
+                      {unfiltered(mechanism, segment), segment.assembled}, states);
+      note_stretched(mechanism, recording.name, segment, poses, input.notes);
+      input.states.push_back(std::move(states));
+      input.state_spacing.push_back(segment.period);
+      for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
+        double& noise = input.noise.angle[sensor];
+        noise = std::max(noise, noise_level(segment, sensor));
+      }
+    }
+  }
+  for (std::string& note : tell_absent(mechanism, recordings)) input.notes.push_back(note);
+  input.grid.interval = node_interval(mechanism, input.segments, choose_interval(input.segments));
+  if (input.segments.empty()) {
+    throw std::invalid_argument("the recordings are too short: a segment needs at least " +
+                                std::to_string(kSamplesMin) + " samples over " +
+                                number_text(kDurationMin) + " s; record longer");
+  }
+  require_motion(recordings);
+  require_mass(mechanism, input.states.front().col(0));
+  const Eigen::VectorXd scales = hinge_scales(mechanism);
+  input.fastest = fastest_speeds(input.states, mechanism.hinge_count());
+  input.grid.step =
+      options.step > 0.0 ? options.step : choose_step(input.fastest.cwiseQuotient(scales));
+  const Eigen::VectorXd accelerations =
+      typical_accelerations(input.states, input.state_spacing, mechanism.hinge_count())
+          .cwiseQuotient(scales);
+  const Eigen::VectorXd least =
+      accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
+  try {
+    input.grid.coordinates = choose_coordinates(mechanism, input.states);
+  } catch (const ChangePoint& point) {
+    const double time =
+        input.segments[point.motion].start +
+        static_cast<double>(point.configuration) * input.state_spacing[point.motion];
+    throw ChangePoint(
+        input.sources[point.motion] + ": about " + number_text(time, 6) + " s the recording passes",
+        point.motion, point.configuration);
+  }
+  if (options.step == 0.0 &&
+      JointReadings(mechanism).told_count() >= std::ssize(input.grid.coordinates.independent)) {
+    for (std::size_t s = 0; s < input.states.size(); ++s) {
+      input.grid.local_steps.push_back(choose_local_steps(
+          input.segments[s], input.states[s], input.state_spacing[s], scales, input.grid.step));
+    }
+  }
+  limit_steps(creep_step(without_creep(mechanism), input.states), input.grid);
+  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
+                             scales.cwiseProduct(least)(input.grid.coordinates.independent);
+  input.noise.control = control_noise_of(mechanism);
+  prepare_inertial(mechanism, input);
+  return input;
+}
+
+}  // namespace estimator

@@ -1,0 +1,262 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/physical/sensor_looks.hpp"
+#include "estimator/math/parallel_jobs.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/optimize/least_squares_problem.hpp"
+#include "estimator/signal/time_series.hpp"
+#include "estimator/tree/interval_motion.hpp"
+#include "estimator/tree/program_variants.hpp"
+
+namespace estimator {
+
+/// First nodes are tied to where they began by this much [rad, rad/s]: nothing beside any reading,
+/// and enough where no reading sees them (a speed that friction stops at once).
+inline constexpr double kStartAngleDeviation = 10.0;
+inline constexpr double kStartRateDeviation = 100.0;
+
+/// For so long an integration step is chosen, where motion may be slow at one time and fast at
+/// another [s].
+inline constexpr double kStepPiece = 0.2;
+
+/// Time grid of a shooting problem.
+struct ShootingGrid {
+  /// Integration step where the motion is fastest [s]; each segment takes the next shorter one that
+  /// fits its sampling period.
+  double step = 0.0;
+  double interval = 0.0;  ///< from node to node, rounded to whole steps [s]; infinite: one node a
+                          ///< segment
+  CoordinateChoice coordinates = {};  ///< whose motion nodes hold
+  /// Longer steps for slower motion: of each segment, one for every kStepPiece in turn [s]. Empty:
+  /// `step` everywhere.
+  std::vector<std::vector<double>> local_steps = {};
+};
+
+/// How noisy everything is.
+struct ShootingNoise {
+  Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad or m]
+  Eigen::VectorXd acceleration;  ///< one a coordinate: root spectral density of the acceleration
+                                 ///< that the model leaves unexplained, a white noise [rad/s²/√Hz]
+  Eigen::VectorXd inertial = {};  ///< one an axis of inertial sensors: standard deviation of a
+                                  ///< reading [rad/s or m/s²]
+  /// One a motor: standard deviation of what is recorded of its control about what acted, from
+  /// sample to sample [unit of the control]. Empty: what is recorded acted
+  Eigen::VectorXd control = {};
+};
+
+/// Joint state and parameter estimation in continuous time by multiple shooting: nodes hold joint
+/// angles and rates every `interval`, of independent joints where loops tie others to them; between
+/// them the equations of motion are integrated (IntervalMotion), so the parameters are those of the
+/// physical system and every sample counts.
+///
+///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
+///
+/// and the same of what inertial sensors read at their looks (SensorLooks), whose accelerations
+/// are those of the equations of motion there. An encoder that is late is read at looks as well.
+///
+/// Q is the covariance that white acceleration noise of density σ_a² leaves after one interval T,
+/// σ_a² [T³/3, T²/2; T²/2, T] a hinge; noise of controls adds to it across hinges, as white too
+/// (acceleration_whitening). With one node a segment the second sum is empty: output
+/// error, the maximum-likelihood estimate where the model is right and readings are noisy.
+///
+/// All residuals are whitened: their variance is 1 where the noise levels are right.
+class ShootingProblem final : public LeastSquaresProblem {
+ public:
+  /// @param mechanism  start values of the parameters
+  /// @param states     one matrix a segment, 2·joints × at least one column: angles over rates, at
+  ///                   the times 0, dt, 2 dt, … with dt in `state_spacing`; nodes take the nearest
+  /// @param noise      all > 0
+  /// @param threads    that integrate; results do not depend on it
+  ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                  const std::vector<Eigen::MatrixXd>& states,
+                  const std::vector<double>& state_spacing, const ShootingGrid& grid,
+                  const ShootingNoise& noise, int threads = 1);
+
+  /// Another problem of the same motion, which begins at the states that this one has come to.
+  /// @param segments  as many, over the same times
+  ShootingProblem restated(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                           const ShootingGrid& grid, const ShootingNoise& noise) const;
+
+  // LeastSquaresProblem.
+  ArrowLayout layout() const override;
+  int block_count() const override { return static_cast<int>(blocks_.size()); }
+  int max_block_rows() const override { return max_rows_; }
+  int group_count() const override { return prior_group() + 1; }
+  int threads() const override { return threads_; }
+  void linearize(int index, ResidualBlock& out) const override;
+  double cost() const override { return point_.cost; }
+  double evaluate_candidate(const Eigen::VectorXd& node_step,
+                            const Eigen::VectorXd& arrow_step) override;
+  void accept_candidate() override;
+  void mark() override { marked_ = point_; }
+  void restore() override { point_ = marked_; }
+  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+  Eigen::VectorXd arrow_growth() const override { return free_.growth(point_.mechanism); }
+
+  /// Noise groups: sensors in order, then these. Axes are InertialSensor::kAxes of each sensor.
+  int inertial_group(int axis) const { return sensor_count() + axis; }
+  int acceleration_group(int coordinate) const {
+    return inertial_group(InertialSensor::kAxes * mechanism().inertial_count()) + coordinate;
+  }
+  int start_group() const { return acceleration_group(coordinate_count()); }
+  int prior_group() const { return start_group() + 1; }
+
+  int sensor_count() const { return static_cast<int>(sensors_.size()); }
+  const Sensor& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
+  /// Joints whose motion nodes hold.
+  const std::vector<int>& coordinates() const { return programs_.common().independent(); }
+  int coordinate_count() const { return programs_.common().coordinate_count(); }
+  int segment_count() const { return static_cast<int>(segments_.size()); }
+  const Mechanism& mechanism() const { return point_.mechanism; }
+  const ShootingNoise& noise() const { return noise_; }
+
+  /// Changes the noise levels; the cost changes with them.
+  void set_noise(const ShootingNoise& noise);
+
+  /// Angles as the encoders would read them without noise, samples × sensors, from the node before
+  /// each sample. [rad], not wrapped
+  const Eigen::MatrixXd& angles(int segment) const {
+    return point_.angles[static_cast<std::size_t>(segment)];
+  }
+
+  /// Nodes of a segment, 2·joints × nodes; rates of joints that follow from others are left zero.
+  Eigen::MatrixXd states(int segment) const;
+  /// From node to node of a segment, as a rule [s].
+  double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
+  /// Where its nodes are, from the segment's first sample on: every `spacing`, but for mechanisms
+  /// with end stops, whose nodes keep off impacts (quiet_tick) [s].
+  const std::vector<double>& node_times(int segment) const {
+    return segments_[static_cast<std::size_t>(segment)].node_times;
+  }
+
+  /// Integration steps in which contacts change more often than is followed (MotionLog), and all.
+  int unresolved_steps() const;
+  int step_count() const;
+
+  bool is_read(int segment, Eigen::Index sample, int sensor) const {
+    return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
+  }
+
+  /// Number of readings of one sensor, and the sum of their squared errors [rad²].
+  int reading_count(int sensor) const;
+  double squared_error(int sensor) const;
+  /// Number of readings of all of them.
+  int reading_count() const;
+
+  /// Axes of inertial sensors that are read: sensor · kAxes + axis.
+  const std::vector<int>& sensed() const { return sensed_; }
+  /// Number of readings of the axis at a place among those, and the sum of their squared errors.
+  int inertial_reading_count(int place) const;
+  double inertial_squared_error(int place) const;
+  /// The errors, one a reading.
+  std::vector<double> inertial_errors(int place) const;
+
+ private:
+  struct ShotSegment {
+    Segment data;
+    std::vector<double> edges;  ///< of the integration steps [s]
+    std::vector<int> steps;     ///< first of every interval, and one past the last
+    double spacing;             ///< from node to node, as a rule [s]
+    int first_node, node_count;
+    std::vector<double> node_times = {};  ///< [s]
+    int step_count() const { return steps.back(); }
+  };
+  /// Found where they are asked for first: of many points nothing but the cost is wanted.
+  struct Slopes {
+    Once once;
+    std::vector<IntervalSlopes::Result> of_nodes;
+  };
+  struct Point {
+    Mechanism mechanism;
+    Eigen::MatrixXd states;   ///< 2·coordinates × nodes of all segments
+    Eigen::MatrixXd guesses;  ///< joints × nodes: where to look for those that close loops
+    std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
+    std::vector<MotionInterval> intervals;                      ///< one a node
+    std::vector<Eigen::MatrixXd> angles;                    ///< of each segment: samples × sensors
+    std::shared_ptr<const std::vector<SensorLooks>> looks;  ///< of each segment
+    std::vector<Eigen::MatrixXd> looked;                    ///< of each node: looks × looked_
+    double cost = 0.0;
+    std::shared_ptr<Slopes> slopes;  ///< null at a candidate
+  };
+  enum class BlockKind : unsigned char { kReadings, kInertial, kAcceleration, kStart, kPrior };
+  struct Block {
+    BlockKind kind;
+    int segment, interval;
+    int detail;  ///< sensor, place of an inertial axis, or coordinate
+  };
+  /// Samples [first, last) and integration steps [begin, end) of one interval.
+  struct Span {
+    int first, last, begin, end;
+  };
+
+  void add_segment(const Segment& segment, const ShootingGrid& grid);
+  void place_nodes(const std::vector<Eigen::MatrixXd>& states,
+                   const std::vector<double>& state_spacing);
+  void expect_start(int segment);
+  Eigen::VectorXd start_error(const Point& point, int segment) const;
+  void make_blocks();
+  Span span_of(const ShotSegment& segment, int interval) const;
+  void update_controls(Point& point) const;
+  void update_looks(Point& point) const;
+  void give_looks(Point& point) const;
+  std::span<const SensorLooks::Reading> looks_of(const Point& point, int segment, int node,
+                                                 int place) const;
+  double looked(const Point& point, int node, int place, int look) const;
+  double inertial_error(const Point& point, int segment, int node, int place,
+                        const SensorLooks::Reading& reading) const;
+  double inertial_squares(const Point& point, int segment, int place) const;
+  int most_looks() const;
+  void place_late();
+  void read_late(Point& point, int segment) const;
+  void simulate(Point& point) const;
+  void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& coordinates) const;
+  double total_cost(const Point& point) const;
+  double reading_error(const Point& point, int segment, int sample, int sensor) const;
+  Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval,
+                                  int coordinate) const;
+  Eigen::Matrix2d whitening(int segment, int interval) const;
+  Eigen::VectorXd mixing(int node, int coordinate) const;
+  void update_mixing();
+  const IntervalSlopes::Result& slopes(int node) const;
+  void find_slopes(std::vector<IntervalSlopes::Result>& slopes) const;
+  void linearize_readings(const Block& block, ResidualBlock& out) const;
+  void linearize_inertial(const Block& block, ResidualBlock& out) const;
+  void linearize_late(const Block& block, ResidualBlock& out) const;
+  void linearize_look(int node, int place, int look, int row, double weight,
+                      ResidualBlock& out) const;
+  void linearize_acceleration(const Block& block, ResidualBlock& out) const;
+  void linearize_start(const Block& block, ResidualBlock& out) const;
+
+  int hinge_count_;
+  FreeParameters free_;
+  ProgramVariants programs_;  ///< a group a segment
+  std::vector<int> sensed_;
+  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: nothing is looked at
+  std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
+  std::vector<int> sensing_;  ///< of those that act on what is looked at alone
+  std::vector<Sensor> sensors_;
+  std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then late encoders
+  std::vector<int> late_;    ///< of each sensor: its place among those; −1: it is not late
+  ShootingNoise noise_;
+  /// Of each node: rows of defects, in deviations; none while controls are what is recorded.
+  std::vector<Eigen::MatrixXd> mixing_;
+  int threads_;
+  std::vector<ShotSegment> segments_;
+  std::vector<Block> blocks_;
+  int node_count_ = 0, max_rows_ = 0;
+  std::vector<int> groups_;          ///< segment of each node
+  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: where first nodes are expected
+  Eigen::MatrixXd start_deviation_;  ///< likewise
+  Point point_, candidate_, marked_;
+};
+
+}  // namespace estimator

@@ -1,0 +1,216 @@
+#include "estimator/fit/shadow/preparation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/input_checks.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/model/kinematics.hpp"
+#include "estimator/signal/step_grid.hpp"
+#include "estimator/spook/hinge_terms.hpp"
+#include "estimator/spook/residual_form.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kProcessShare = 0.02;  // of the typical inertial impulse
+constexpr double kSmoothShare = 0.5;    // of the typical speed change in a step
+
+double choose_step(const std::vector<Recording>& recordings, const CalibrationOptions& options) {
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      if (options.step > 0.0) return nearest_step(options.step, segment.period);
+      return longest_step(kLongestChosenStep, segment.period);
+    }
+  }
+  throw std::invalid_argument("the recordings hold no samples");
+}
+
+/// Damps joints so soft that they would ring on the grid of the step critically, τ = 2 √(ε m) with
+/// m the reduced mass of the bodies they join. Other joints keep the automatic τ.
+void damp_soft_joints(Mechanism& mechanism, double step) {
+  const ModelValues values = unpack(mechanism);
+  const auto mobility = [&](int body) {
+    return body == Hinge::kGround ? 0.0 : 1.0 / values.bodies[static_cast<std::size_t>(body)].mass;
+  };
+  for (Hinge& hinge : mechanism.hinges) {
+    if (hinge.damping_time != Hinge::kAutomaticDamping) continue;
+    const double mass = 1.0 / (mobility(hinge.body_a) + mobility(hinge.body_b));
+    const double critical = 2.0 * std::sqrt(hinge.compliance_linear * mass);
+    if (critical > damping_time_of(hinge, step)) hinge.damping_time = critical;
+  }
+}
+
+/// Moment of inertia of a body about its hinge point, mean over directions [kg·m²].
+double inertia_about_hinge(const Mechanism& mechanism, const ModelValues& values, int body) {
+  const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
+  double inertia = terms.inertia.trace() / 3.0;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (mechanism.hinges[static_cast<std::size_t>(j)].body_b != body) continue;
+    inertia += terms.mass * values.hinges[static_cast<std::size_t>(j)].point_b.squaredNorm();
+    break;
+  }
+  return inertia;
+}
+
+void require_untied(const Mechanism& mechanism) {
+  for (const Tie& tie : mechanism.ties) {
+    if (!varies(mechanism, tie.parameter)) continue;
+    const std::string& name = mechanism.parameters[static_cast<std::size_t>(tie.parameter)].name;
+    throw std::invalid_argument("parameter '" + name +
+                                "' is tied to others that are estimated, which parameters of a "
+                                "SPOOK simulator cannot be; ask for physical parameters, or "
+                                "remove the tie");
+  }
+}
+
+/// What is known beforehand that only physical parameters can use.
+void require_no_knowledge(const Mechanism& mechanism) {
+  const auto refuse = [](const std::string& what) {
+    throw std::invalid_argument(what +
+                                ", which parameters of a SPOOK simulator cannot use; ask for "
+                                "physical parameters, or leave it out");
+  };
+  for (const Body& body : mechanism.bodies) {
+    if (!std::isinf(body.drawing_deviation)) {
+      refuse("body '" + body.name + "' has a prior toward its drawing");
+    }
+    if (!body.only_in.empty()) {
+      refuse("body '" + body.name + "' is there in some recordings only");
+    }
+  }
+  for (const Hinge& hinge : mechanism.hinges) {
+    if (std::isinf(hinge.start_angle.standard_deviation) &&
+        std::isinf(hinge.start_rate.standard_deviation)) {
+      continue;
+    }
+    refuse("of hinge '" + hinge.name + "' it is known how a recording begins");
+  }
+}
+
+}  // namespace
+
+void require_steady_clock(const std::string& name, const Segment& segment) {
+  if (segment.times.empty()) return;
+  throw std::invalid_argument(name +
+                              ": a SPOOK simulator's parameters need samples of a steady clock, "
+                              "and these time stamps are irregular; ask for physical parameters, "
+                              "or raise jitter_tolerance in the rig file's time { } where only "
+                              "the stamps jitter");
+}
+
+Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                    const CalibrationOptions& options) {
+  require_hinges(mechanism);
+  require_untied(mechanism);
+  require_no_knowledge(mechanism);
+  Preparation preparation;
+  preparation.mechanism = mechanism;
+  if (mechanism.inertial_count() > 0) {
+    preparation.notes.push_back(
+        "what inertial sensors read is not used: a SPOOK simulator is fitted to encoders alone; "
+        "ask "
+        "for physical parameters");
+  }
+  for (Hinge& hinge : preparation.mechanism.hinges) {
+    if (options.compliance >= 0.0) {
+      hinge.compliance_linear = hinge.compliance_angular = options.compliance;
+    }
+    if (options.damping_time >= 0.0) hinge.damping_time = options.damping_time;
+    if (options.residual_form == ResidualForm::kExplicit &&
+        !(std::min(hinge.compliance_linear, hinge.compliance_angular) > 0.0)) {
+      throw std::invalid_argument("hinge '" + hinge.name +
+                                  "': the explicit residual divides by the compliance; give one " +
+                                  "above 0 or use the implicit form");
+    }
+  }
+  check_input(preparation.mechanism, recordings);
+  check_options(options, recordings);
+  preparation.step = choose_step(recordings, options);
+  damp_soft_joints(preparation.mechanism, preparation.step);
+  for (const Recording& recording : recordings) {
+    for (const Segment& segment : recording.segments) {
+      require_steady_clock(recording.name, segment);
+      TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
+                                                 options.filter_cutoff, recording.name);
+      if (data.angles.rows() < kSegmentNodesMin) {
+        preparation.notes.push_back(recording.name + ": a segment of " +
+                                    std::to_string(segment.sample_count()) +
+                                    " samples is too short and was left out");
+        continue;
+      }
+      preparation.data.push_back(std::move(data));
+      preparation.sources.push_back(recording.name);
+    }
+  }
+  if (preparation.data.empty()) {
+    throw std::invalid_argument("the recordings are too short: a segment needs at least " +
+                                std::to_string(kSegmentNodesMin) + " time steps of " +
+                                number_text(preparation.step) + " s; record longer or use a " +
+                                "smaller step");
+  }
+  require_motion(recordings);
+  return preparation;
+}
+
+double choose_state_error_weight(const Mechanism& mechanism,
+                                 const std::vector<TrajectoryData>& data, double angle_noise,
+                                 double step) {
+  const ModelValues values = unpack(mechanism);
+  double sum = 0.0, count = 0.0;
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const auto i = static_cast<std::size_t>(body);
+    const double inertia = inertia_about_hinge(mechanism, values, body);
+    for (const TrajectoryData& segment : data) {
+      for (std::size_t k = 2; k < segment.initial.size(); ++k) {
+        const Eigen::Vector3d change =
+            (difference_left(segment.initial[k][i].e, segment.initial[k - 1][i].e) -
+             difference_left(segment.initial[k - 1][i].e, segment.initial[k - 2][i].e)) /
+            step;
+        sum += (inertia * change).squaredNorm();
+        count += 1.0;
+      }
+    }
+  }
+  const double impulse = std::sqrt(sum / count);
+  return std::pow(angle_noise / (kProcessShare * impulse), 2);
+}
+
+namespace {
+
+/// Root mean square change of a hinge's speed from one step to the next [rad/s].
+double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData>& data,
+                            double step) {
+  double sum = 0.0, count = 0.0;
+  for (const TrajectoryData& segment : data) {
+    double speed = 0.0;
+    for (std::size_t k = 1; k < segment.initial.size(); ++k) {
+      const double turn =
+          hinge_angle(hinge, segment.initial[k]) - hinge_angle(hinge, segment.initial[k - 1]);
+      const double next = hinge.difference(turn) / step;
+      if (k > 1) {
+        sum += (next - speed) * (next - speed);
+        count += 1.0;
+      }
+      speed = next;
+    }
+  }
+  return std::sqrt(sum / count);
+}
+
+}  // namespace
+
+Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                          double step) {
+  Mechanism smoothed = mechanism;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    Hinge& hinge = smoothed.hinges[static_cast<std::size_t>(j)];
+    hinge.stick_speed =
+        std::max(hinge.stick_speed, kSmoothShare * typical_speed_change(hinge, data, step));
+  }
+  return smoothed;
+}
+
+}  // namespace estimator

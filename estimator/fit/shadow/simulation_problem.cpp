@@ -1,0 +1,307 @@
+#include "estimator/fit/shadow/simulation_problem.hpp"
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "estimator/spook/spook_stepper.hpp"
+#include "estimator/math/decompositions.hpp"
+#include "estimator/math/so3.hpp"
+#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/kinematics.hpp"
+
+namespace estimator {
+namespace {
+
+/// Removes from the velocity its part across the constraints.
+void project_velocity(const Mechanism& mechanism, const ModelValues& values, State& state) {
+  const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, state.poses);
+  state.velocity -= least_squares(G, G * state.velocity);
+}
+
+}  // namespace
+
+SimulationProblem::SimulationProblem(const Mechanism& mechanism,
+                                     const std::vector<TrajectoryData>& data,
+                                     const std::vector<State>& initial,
+                                     const StepSettings& settings, double angle_noise)
+    : data_(data),
+      settings_(settings),
+      free_(mechanism, angle_noise),
+      body_count_(mechanism.body_count()),
+      sensors_(sensors_of(mechanism)) {
+  assert(data.size() == initial.size());
+  settings_.form = ResidualForm::kImplicit;
+  point_.mechanism = mechanism;
+  point_.initial = initial;
+  const ModelValues values = unpack(mechanism);
+  for (State& state : point_.initial) {
+    project_to_constraints(mechanism, values, state.poses);
+    project_velocity(mechanism, values, state);
+  }
+  max_rows_ = free_.prior_count();
+  for (const TrajectoryData& segment : data_) {
+    max_rows_ = std::max(max_rows_, static_cast<int>(segment.angles.rows()));
+  }
+  simulate(point_);
+  candidate_ = point_;
+  prepare_linearization();
+}
+
+ArrowLayout SimulationProblem::layout() const {
+  return {.node_count = static_cast<int>(data_.size()),
+          .node_size = node_size_,
+          .bandwidth = 1,
+          .arrow_size = free_.size()};
+}
+
+int SimulationProblem::block_count() const {
+  return static_cast<int>(data_.size()) * sensor_count() + (free_.prior_count() > 0 ? 1 : 0);
+}
+
+int SimulationProblem::observation_count(int sensor) const {
+  int count = 0;
+  for (const TrajectoryData& segment : data_) {
+    for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
+      count += std::isnan(segment.angles(k, sensor)) ? 0 : 1;
+    }
+  }
+  return count;
+}
+
+double SimulationProblem::squared_error(int sensor) const {
+  double sum = 0.0;
+  for (int segment = 0; segment < static_cast<int>(data_.size()); ++segment) {
+    sum += sensor_cost(point_, segment, sensor);
+  }
+  return sum;
+}
+
+double SimulationProblem::residual_at(const Point& point, int segment, int node, int sensor) const {
+  const auto s = static_cast<std::size_t>(segment);
+  return turn_difference(point.simulated[s](node, sensor) - data_[s].angles(node, sensor));
+}
+
+double SimulationProblem::sensor_cost(const Point& point, int segment, int sensor) const {
+  const Eigen::MatrixXd& angles = data_[static_cast<std::size_t>(segment)].angles;
+  double sum = 0.0;
+  for (int k = 1; k < angles.rows(); ++k) {
+    if (std::isnan(angles(k, sensor))) continue;
+    const double residual = residual_at(point, segment, k, sensor);
+    sum += residual * residual;
+  }
+  return sum;
+}
+
+void SimulationProblem::simulate(Point& point) const {
+  point.controls.resize(data_.size());
+  point.simulated.resize(data_.size());
+  point.cost = free_.prior_cost(point.mechanism);
+  SpookStepper stepper(point.mechanism, settings_.step, settings_.gyroscopic);
+  for (std::size_t s = 0; s < data_.size(); ++s) {
+    const auto nodes = static_cast<int>(data_[s].angles.rows());
+    point.controls[s] = make_step_controls(point.mechanism, data_[s].controls, data_[s].period,
+                                           settings_.step, nodes);
+    Eigen::MatrixXd& simulated = point.simulated[s];
+    simulated.setConstant(nodes, sensor_count(), std::numeric_limits<double>::quiet_NaN());
+    State state = point.initial[s];
+    Eigen::VectorXd control(point.controls[s].mean.cols());
+    for (int k = 1; k < nodes; ++k) {
+      const auto angle_of = [&](int j) {
+        return hinge_angle(point.mechanism.hinges[static_cast<std::size_t>(j)], state.poses);
+      };
+      for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+        const Sensor& facts = sensors_[static_cast<std::size_t>(sensor)];
+        const double angle =
+            facts.sum(angle_of) -
+            point.mechanism.parameters[static_cast<std::size_t>(facts.offset)].value;
+        const double before = k > 1 ? simulated(k - 1, sensor) : angle;
+        simulated(k, sensor) = before + turn_difference(angle - before);
+      }
+      control = point.controls[s].mean.row(k).transpose();
+      if (stepper.step(state, control) != StepOutcome::kOk) break;
+    }
+    for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+      point.cost += sensor_cost(point, static_cast<int>(s), sensor);
+    }
+  }
+}
+
+// --- moves of the initial states ----------------------------------------------------------------
+
+Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
+  const State& state = point_.initial[static_cast<std::size_t>(segment)];
+  const ModelValues values = unpack(point_.mechanism);
+  const Eigen::MatrixXd G = constraint_jacobian(point_.mechanism, values, state.poses);
+  const Eigen::MatrixXd Z = null_space(G);
+  const Eigen::Index n = G.cols(), freedom = Z.cols();
+  Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(2 * n, 2 * freedom);
+  basis.topLeftCorner(n, freedom) = Z;
+  basis.bottomRightCorner(n, freedom) = Z;
+  // G v = 0 moves with the configuration: δv gains −G⁺ (dG[Z α] v).
+  Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(G.rows(), n);
+  for (int j = 0; j < point_.mechanism.hinge_count(); ++j) {
+    const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
+    const bool ground = hinge.body_a == Hinge::kGround;
+    const Pose a = ground ? Pose{} : state.poses[static_cast<std::size_t>(hinge.body_a)];
+    const Pose& b = state.poses[static_cast<std::size_t>(hinge.body_b)];
+    const HingeGeometry geometry =
+        make_hinge_geometry(hinge, values.hinges[static_cast<std::size_t>(j)], a.r,
+                            a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
+    const Eigen::Vector3d omega_a = ground ? Eigen::Vector3d::Zero().eval()
+                                           : state.velocity.segment<3>(6 * hinge.body_a + 3).eval();
+    const HingeRowTurn rows =
+        hinge_row_turn(geometry, omega_a, state.velocity.segment<3>(6 * hinge.body_b + 3));
+    turn.block<5, 3>(5 * j, 6 * hinge.body_b + 3) += rows.b;
+    if (!ground) turn.block<5, 3>(5 * j, 6 * hinge.body_a + 3) += rows.a;
+  }
+  basis.bottomLeftCorner(n, freedom) = -pseudo_inverse(G) * (turn * Z);
+  return basis;
+}
+
+void SimulationProblem::prepare_linearization() {
+  const int segments = static_cast<int>(data_.size());
+  point_.bases.clear();
+  for (int segment = 0; segment < segments; ++segment) {
+    point_.bases.push_back(initial_basis(segment));
+  }
+  node_size_ = static_cast<int>(point_.bases.front().cols());
+  std::vector<SegmentSensitivity> sensitivities;
+  for (int segment = 0; segment < segments; ++segment) {
+    sensitivities.push_back(sensitivity_of(segment));
+  }
+  point_.sensitivities =
+      std::make_shared<const std::vector<SegmentSensitivity>>(std::move(sensitivities));
+}
+
+void SimulationProblem::move_initial(const State& from, const Eigen::MatrixXd& basis,
+                                     const Eigen::Ref<const Eigen::VectorXd>& step,
+                                     const Mechanism& mechanism, State& to) const {
+  const Eigen::VectorXd tangent = basis * step;
+  const Eigen::Index n = from.velocity.size();
+  for (int i = 0; i < body_count_; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    to.poses[at] = retract(from.poses[at], tangent.segment<6>(6 * i));
+  }
+  to.velocity = from.velocity + tangent.tail(n);
+  const ModelValues values = unpack(mechanism);
+  project_to_constraints(mechanism, values, to.poses);
+  project_velocity(mechanism, values, to);
+}
+
+double SimulationProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
+                                             const Eigen::VectorXd& arrow_step) {
+  free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
+  if (!FreeParameters::is_possible(candidate_.mechanism)) {
+    candidate_.cost = std::numeric_limits<double>::infinity();
+    return candidate_.cost;
+  }
+  for (std::size_t s = 0; s < data_.size(); ++s) {
+    move_initial(point_.initial[s], point_.bases[s],
+                 node_step.segment(static_cast<Eigen::Index>(s) * node_size_, node_size_),
+                 candidate_.mechanism, candidate_.initial[s]);
+  }
+  simulate(candidate_);
+  return candidate_.cost;
+}
+
+void SimulationProblem::accept_candidate() {
+  std::swap(point_, candidate_);
+  candidate_.sensitivities.reset();
+  prepare_linearization();
+}
+
+// --- derivatives --------------------------------------------------------------------------------
+
+void SimulationProblem::linearize(int index, ResidualBlock& out) const {
+  const int blocks = static_cast<int>(data_.size()) * sensor_count();
+  if (index == blocks) {
+    free_.linearize_priors(point_.mechanism, sensor_count(), out);
+    return;
+  }
+  const int segment = index / sensor_count(), sensor = index % sensor_count();
+  const Eigen::MatrixXd& angles = data_[static_cast<std::size_t>(segment)].angles;
+  const Eigen::MatrixXd& sensitivity =
+      (*point_.sensitivities)[static_cast<std::size_t>(segment)][static_cast<std::size_t>(sensor)];
+  int rows = 0;
+  for (int k = 1; k < angles.rows(); ++k) rows += std::isnan(angles(k, sensor)) ? 0 : 1;
+  shape_block(out, segment, 1, node_size_, free_.size(), rows, sensor);
+  int row = 0;
+  for (int k = 1; k < angles.rows(); ++k) {
+    if (std::isnan(angles(k, sensor))) continue;
+    out.residual[row] = residual_at(point_, segment, k, sensor);
+    out.node_jacobian.row(row) = sensitivity.row(k).head(node_size_);
+    out.arrow_jacobian.row(row) = sensitivity.row(k).tail(free_.size());
+    ++row;
+  }
+}
+
+/// Angles' derivatives at one node: the hinge's turn times the configuration's sensitivity, and −1
+/// along a free encoder offset.
+void SimulationProblem::add_observations(const State& state, const Eigen::MatrixXd& S, int node,
+                                         SegmentSensitivity& out) const {
+  for (int sensor = 0; sensor < sensor_count(); ++sensor) {
+    const Sensor& facts = sensors_[static_cast<std::size_t>(sensor)];
+    auto row = out[static_cast<std::size_t>(sensor)].row(node);
+    row.setZero();
+    for (const Sensor::Term& term : facts.terms) {
+      const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(term.hinge)];
+      const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, state.poses.data());
+      row.noalias() += term.sign * jacobian.b * S.middleRows(6 * hinge.body_b + 3, 3);
+      if (hinge.body_a != Hinge::kGround) {
+        row.noalias() += term.sign * jacobian.a * S.middleRows(6 * hinge.body_a + 3, 3);
+      }
+    }
+    const int offset = free_.position(facts.offset);
+    if (offset >= 0) row[node_size_ + offset] -= 1.0;
+  }
+}
+
+SimulationProblem::SegmentSensitivity SimulationProblem::sensitivity_of(int segment) const {
+  const auto s = static_cast<std::size_t>(segment);
+  const Eigen::Index n = 6 * body_count_, nodes = data_[s].angles.rows();
+  const double h = settings_.step;
+  const StepControlTable& table = point_.controls[s];
+  const auto residual = make_step_residual(point_.mechanism, settings_, free_.indices());
+  SpookStepper stepper(point_.mechanism, h, settings_.gyroscopic);
+  SegmentSensitivity out(sensors_.size(), Eigen::MatrixXd::Zero(nodes, node_size_ + free_.size()));
+  State state = point_.initial[s];
+  Eigen::MatrixXd S_q = Eigen::MatrixXd::Zero(n, node_size_ + free_.size()), S_v = S_q, next = S_q;
+  S_q.leftCols(node_size_) = point_.bases[s].topRows(n);
+  S_v.leftCols(node_size_) = point_.bases[s].bottomRows(n);
+  Eigen::PartialPivLU<Eigen::MatrixXd> factor(n);
+  Eigen::VectorXd control(table.mean.cols());
+  StepDerivatives derivatives;
+  State after = state;
+  for (Eigen::Index k = 1; k < nodes; ++k) {
+    add_observations(state, S_q, static_cast<int>(k), out);
+    control = table.mean.row(k).transpose();
+    after = state;
+    if (stepper.step(after, control) != StepOutcome::kOk) break;
+    residual->linearize({state.poses.data(), state.velocity.data(), after.velocity.data(),
+                         table.mean.row(k).data(), table.delay_slope.row(k).data()},
+                        derivatives);
+    next.noalias() = derivatives.along_configuration * S_q;
+    next.noalias() += derivatives.along_velocity * S_v;
+    next.rightCols(free_.size()) += derivatives.along_parameters;
+    factor.compute(derivatives.along_next_velocity);
+    S_v = factor.solve(next);
+    S_v = -S_v;
+    for (int i = 0; i < body_count_; ++i) {
+      const int at = 6 * i;
+      S_q.middleRows<3>(at) += h * S_v.middleRows<3>(at);
+      // R⁺ = exp(h ω) R turns both with the old rotation and with ω: δψ⁺ = E δψ + J_l h δω.
+      const Eigen::Vector3d psi = h * after.velocity.segment<3>(at + 3);
+      const Eigen::Matrix3d E = exp_so3(psi).toRotationMatrix();
+      const Eigen::Matrix3d J_l = left_jacobian_inverse(psi).inverse();
+      S_q.middleRows<3>(at + 3) =
+          (E * S_q.middleRows<3>(at + 3) + h * J_l * S_v.middleRows<3>(at + 3)).eval();
+    }
+    std::swap(state, after);
+  }
+  return out;
+}
+
+}  // namespace estimator

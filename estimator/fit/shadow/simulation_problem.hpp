@@ -1,0 +1,113 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/shadow/step_controls.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
+#include "estimator/spook/step_residual.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/model/state.hpp"
+#include "estimator/optimize/least_squares_problem.hpp"
+
+namespace estimator {
+
+/// Output-error problem: the angles of an open-loop SPOOK simulation against the observed ones,
+///
+///   Σ (θ(x_k(x_1, χ)) − offset − y_k)² + parameter priors,
+///
+/// over the parameters χ and the state x_1 of each segment at node 1. It is the joint problem
+/// [Mar, eq. 3.15] in the limit of an infinite state error weight κ, with the states eliminated by
+/// simulating, which keeps the steps of the solver long where a large κ makes them short.
+///
+/// Unknowns of a segment are minimal: configuration and velocity moves along the null space of the
+/// constraint Jacobian at x_1, 2·(degrees of freedom) a segment. Sensitivities follow the
+/// linearised step, dw = −(∂r/∂w)⁻¹ (∂r/∂q dq + ∂r/∂v dv + ∂r/∂χ dχ) with r the impulse residual.
+class SimulationProblem final : public LeastSquaresProblem {
+ public:
+  /// @param mechanism start values of the parameters
+  /// @param data      segments on the grid of the step; their start configurations are not used
+  /// @param initial   state at node 1 of each segment
+  /// @param angle_noise  weighs priors, see FreeParameters [rad]
+  SimulationProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                    const std::vector<State>& initial, const StepSettings& settings,
+                    double angle_noise = 1.0);
+
+  // LeastSquaresProblem.
+  ArrowLayout layout() const override;
+  int block_count() const override;
+  int max_block_rows() const override { return max_rows_; }
+  int group_count() const override { return sensor_count() + 1; }
+  int threads() const override { return 1; }
+  void linearize(int index, ResidualBlock& out) const override;
+  double cost() const override { return point_.cost; }
+  double evaluate_candidate(const Eigen::VectorXd& node_step,
+                            const Eigen::VectorXd& arrow_step) override;
+  void accept_candidate() override;
+  void mark() override { marked_ = point_; }
+  void restore() override { point_ = marked_; }
+  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+
+  const Mechanism& mechanism() const { return point_.mechanism; }
+
+  /// Simulated angles as the encoders would read them, nodes × sensors, continuous over turns. Row
+  /// 0 is NaN (the simulation starts at node 1); NaN from a failed step on.
+  const Eigen::MatrixXd& simulated_angles(int segment) const {
+    return point_.simulated[static_cast<std::size_t>(segment)];
+  }
+
+  /// State at node 1 of a segment.
+  const State& initial_state(int segment) const {
+    return point_.initial[static_cast<std::size_t>(segment)];
+  }
+
+  /// Number of observations of one sensor that enter.
+  int observation_count(int sensor) const;
+
+  /// Sum of squared angle residuals of one sensor over all segments [rad²].
+  double squared_error(int sensor) const;
+
+  int sensor_count() const { return static_cast<int>(sensors_.size()); }
+
+ private:
+  /// Derivatives of one segment's simulated angles: per sensor, nodes × (node unknowns + arrow).
+  using SegmentSensitivity = std::vector<Eigen::MatrixXd>;
+  struct Point {
+    Mechanism mechanism;
+    std::vector<State> initial;
+    std::vector<StepControlTable> controls;
+    std::vector<Eigen::MatrixXd> simulated;
+    double cost = 0.0;
+    std::vector<Eigen::MatrixXd> bases;  ///< of each segment's moves of x_1, see initial_basis
+    /// One a segment; complete wherever the problem stands, since threads may linearise at once.
+    std::shared_ptr<const std::vector<SegmentSensitivity>> sensitivities;
+  };
+
+  void simulate(Point& point) const;
+  double sensor_cost(const Point& point, int segment, int sensor) const;
+  double residual_at(const Point& point, int segment, int node, int sensor) const;
+  /// Tangent basis of admissible moves of x_1, 12·bodies × 2·degrees of freedom.
+  Eigen::MatrixXd initial_basis(int segment) const;
+  void move_initial(const State& from, const Eigen::MatrixXd& basis,
+                    const Eigen::Ref<const Eigen::VectorXd>& step, const Mechanism& mechanism,
+                    State& to) const;
+  void prepare_linearization();
+  SegmentSensitivity sensitivity_of(int segment) const;
+  void add_observations(const State& state, const Eigen::MatrixXd& S, int node,
+                        SegmentSensitivity& out) const;
+
+  std::vector<TrajectoryData> data_;
+  StepSettings settings_;
+  FreeParameters free_;
+  int body_count_;
+  std::vector<Sensor> sensors_;
+  int max_rows_ = 0;
+  int node_size_ = 0;
+  Point point_, candidate_, marked_;
+};
+
+}  // namespace estimator

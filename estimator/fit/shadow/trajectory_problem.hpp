@@ -1,0 +1,156 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <vector>
+
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/shadow/step_controls.hpp"
+#include "estimator/fit/shadow/trajectory_data.hpp"
+#include "estimator/model/sensor.hpp"
+#include "estimator/model/state.hpp"
+#include "estimator/optimize/least_squares_problem.hpp"
+#include "estimator/signal/time_series.hpp"
+#include "estimator/spook/step_residual.hpp"
+
+namespace estimator {
+
+/// What fixes a joint state and parameter problem besides mechanism and data.
+struct TrajectorySettings {
+  StepSettings step;
+  StateForm state_form = StateForm::kConfigurations;
+  double state_error_weight = 100.0;  ///< κ > 0: weight of squared impulse residuals
+  double angle_noise = 1.0;           ///< weighs priors, see FreeParameters [rad]
+};
+
+/// The joint estimation problem [Mar, eq. 3.15] as a chain of nodes plus shared parameters:
+///
+///   Σ κ ‖r_k‖² + Σ (θ(x_k) − offset − y_k)² + initial constraint rows + parameter priors.
+///
+/// Nodes hold configurations (6 tangent dimensions a body), with velocities by differences
+/// v_k = (q_k ⊟ q_{k−1})/h, or configurations and velocities (12 a body) with both of the paper's
+/// residuals Δp_u, Δp_q. Every segment is a chain of its own; parameters are shared.
+///
+/// The control of a step is averaged over the interval of length h centred at its node (less the
+/// input delay), since the impulse turns the velocity of the interval before the node into that of
+/// the one after.
+class TrajectoryProblem final : public LeastSquaresProblem {
+ public:
+  /// @param mechanism  start values of the free parameters, and everything fixed
+  /// @param data       at least 3 nodes each
+  TrajectoryProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                    const TrajectorySettings& settings);
+
+  // LeastSquaresProblem.
+  ArrowLayout layout() const override;
+  int block_count() const override { return static_cast<int>(blocks_.size()); }
+  int max_block_rows() const override;
+  int group_count() const override { return impulse_group() + 3; }
+  int threads() const override { return 1; }
+  void linearize(int index, ResidualBlock& out) const override;
+  double cost() const override { return current_cost_; }
+  double evaluate_candidate(const Eigen::VectorXd& node_step,
+                            const Eigen::VectorXd& arrow_step) override;
+  void accept_candidate() override;
+  void mark() override { marked_ = point_; }
+  void restore() override;
+  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+
+  /// Noise group of the impulse residuals; groups below are the sensors in order, the next two are
+  /// the initial constraint rows and the priors.
+  int impulse_group() const { return static_cast<int>(sensors_.size()); }
+
+  const FreeParameters& free_parameters() const { return free_; }
+
+  /// The mechanism with the current parameter values.
+  const Mechanism& mechanism() const { return point_.mechanism; }
+
+  /// Current state at the first node with a velocity, node 1 of a segment: open-loop simulation
+  /// from here on reproduces the fitted trajectory where all residuals are zero.
+  State state_after_first_step(int segment) const;
+
+  /// Observed angles (θ − offset) of the current trajectory, nodes × sensors, in (−π, π].
+  Eigen::MatrixXd observed_angles(int segment) const;
+
+  /// Control means over the steps of a segment as the residuals use them: row k belongs to the
+  /// step at node k, nodes × motors.
+  Eigen::MatrixXd step_controls(int segment) const;
+
+  int segment_count() const { return static_cast<int>(segments_.size()); }
+  double step() const { return settings_.step.step; }
+
+  /// Changes κ; the cost changes with it.
+  void set_state_error_weight(double weight);
+
+ private:
+  enum class BlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
+  struct Block {
+    BlockKind kind;
+    int node;    ///< first node
+    int detail;  ///< sensor of an observation, segment of the others
+  };
+  struct Segment {
+    int first_node;
+    int node_count;
+    Eigen::MatrixXd raw_controls;  ///< samples × motors
+    double period;                 ///< of the raw controls [s]
+  };
+  /// A point of the manifold: poses (and velocities) of every node, and the parameters.
+  struct Point {
+    std::vector<Pose> poses;      ///< node-major, bodies within
+    Eigen::VectorXd velocities;   ///< full states only: 6·bodies a node
+    Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies a node; no use at a last node
+    Mechanism mechanism;
+    std::vector<StepControlTable> controls;  ///< one a segment; depend on the input delay
+  };
+
+  void make_blocks(const std::vector<TrajectoryData>& data);
+  void update_controls(Point& point) const;
+  double total_cost(const Point& point, const StepResidual& residual) const;
+  double impulse_cost(const Point& point, const StepResidual& residual, int segment) const;
+  double observation_cost(const Point& point, int segment) const;
+  double initial_cost(const Point& point, int segment) const;
+
+  const Pose* node_poses(const Point& point, int node) const {
+    return point.poses.data() + static_cast<std::size_t>(node * body_count_);
+  }
+  /// Velocity (q_{node+1} ⊟ q_node)/h between nodes of one segment, 6·bodies.
+  const double* difference_velocity(const Point& point, int node) const {
+    return point.differences.data() + static_cast<Eigen::Index>(6 * body_count_) * node;
+  }
+  void update_differences(Point& point) const;
+  /// What a sensor reads at a node.
+  double reading(const Point& point, int node, const Sensor& sensor) const;
+  double observation_residual(const Point& point, int node, int sensor) const;
+  /// Violations of the first node and of the second (or of the first's velocity), weighted.
+  void initial_rows(const Point& point, int segment, Eigen::VectorXd& residual) const;
+
+  void linearize_observation(const Block& block, ResidualBlock& out) const;
+  void linearize_impulse(const Block& block, ResidualBlock& out) const;
+  void linearize_full_impulse(const Block& block, ResidualBlock& out) const;
+  void linearize_initial(const Block& block, ResidualBlock& out) const;
+  void add_initial_velocity_turn(const Block& block, double scale, const ModelValues& values,
+                                 ResidualBlock& out) const;
+  void add_initial_points(const Block& block, double scale, ResidualBlock& out) const;
+
+  TrajectorySettings settings_;
+  int body_count_;
+  FreeParameters free_;
+  int node_size_;
+  std::vector<Sensor> sensors_;
+  std::vector<Segment> segments_;
+  std::vector<Block> blocks_;
+  Eigen::MatrixXd angles_;       ///< all nodes × sensors
+  Eigen::VectorXd row_inertia_;  ///< inertia each constraint row holds, for the initial rows
+  bool delay_free_ = false;
+  Point point_, candidate_, marked_;
+  std::unique_ptr<StepResidual> residual_;            ///< at the current parameters
+  std::unique_ptr<StepResidual> candidate_residual_;  ///< at the candidate's
+  double current_cost_ = 0.0;
+  double candidate_cost_ = 0.0;
+};
+
+}  // namespace estimator

@@ -1,0 +1,428 @@
+#include "estimator/spook/spook_stepper.hpp"
+
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "estimator/spook/hinge_terms.hpp"
+#include "estimator/spook/step_parameters.hpp"
+#include "estimator/model/kinematics.hpp"
+
+namespace estimator {
+namespace {
+
+using HingeRows = HingeRowFactor::Rows;
+
+// The mean gyroscopic torque is a fixed point that contracts by about h ω a round.
+constexpr int kMaxGyroscopicIterations = 60;
+constexpr double kGyroscopicTolerance = 1e-10;  // of the fastest body
+
+const Pose kGroundPose;
+
+bool has_dry_friction(const HingeValues& values) {
+  return values.coulomb_torque != 0.0 || values.stribeck_torque != 0.0 || has_load_friction(values);
+}
+
+bool has_damping(const HingeValues& values) {
+  return values.viscous != 0.0 || values.quadratic_drag != 0.0 || values.shaft_inertia != 0.0 ||
+         values.motor_gain * values.back_emf != 0.0;
+}
+
+// Part of the constraint rows on one body: sign·[I, −[c]×; 0, nᵀ] (v, ω) with Wᵀ the angular part.
+HingeRows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
+                     const Eigen::Vector3d& omega) {
+  HingeRows product = W.transpose() * omega;
+  product.head<3>() += sign * v;
+  return product;
+}
+
+}  // namespace
+
+SpookStepper::SpookStepper(const Mechanism& mechanism, double step, GyroscopicForm gyroscopic)
+    : mechanism_(mechanism), values_(unpack(mechanism)), h_(step), gyroscopic_(gyroscopic) {
+  assert(step > 0.0);
+  prepare_topology();
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    bodies_[i].inverse_mass = 1.0 / values_.bodies[i].mass;
+    bodies_[i].inverse_inertia_body = values_.bodies[i].inertia.inverse();
+  }
+  const auto axis_count = static_cast<Eigen::Index>(axes_.size());
+  const auto hinge_count = static_cast<Eigen::Index>(hinges_.size());
+  factor_ = HingeRowFactor(first_block_);
+  for (auto* rows : {&c_, &reduced_, &lambda_, &lambda_base_})
+    rows->assign(hinges_.size(), HingeRows::Zero());
+  for (auto* columns : {&z_, &load_}) {
+    columns->assign(axes_.size(), std::vector<HingeRows>(hinges_.size(), HingeRows::Zero()));
+  }
+  for (auto* matrix : {&N_, &N_damped_}) matrix->setZero(axis_count, axis_count);
+  for (auto* vector : {&r_, &r_damped_, &axis_bound_, &axis_stick_speed_, &axis_lambda_}) {
+    vector->setZero(axis_count);
+  }
+  for (auto* vector : {&friction_, &bound_}) vector->setZero(hinge_count);
+  for (Eigen::Index a = 0; a < axis_count; ++a) {
+    axis_stick_speed_[a] =
+        mechanism_.hinges[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].stick_speed;
+  }
+  friction_solver_ = HingeFrictionSolver(static_cast<int>(axis_count));
+}
+
+void SpookStepper::prepare_topology() {
+  bodies_.resize(mechanism_.bodies.size());
+  hinges_.resize(mechanism_.hinges.size());
+  first_block_.resize(hinges_.size());
+  int motor = 0;
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const Hinge& hinge = mechanism_.hinges[j];
+    HingeWork& work = hinges_[j];
+    const RowRelaxation relaxation = relax_rows(hinge, h_);
+    work.gamma = relaxation.gamma;
+    work.sigma = relaxation.sigma;
+    work.control = hinge.motorised ? motor++ : -1;
+    work.first_end = static_cast<int>(ends_.size());
+    for (const auto& [body, sign] : {std::pair{hinge.body_a, 1.0}, std::pair{hinge.body_b, -1.0}}) {
+      if (body == Hinge::kGround) continue;
+      End& end = ends_.emplace_back();
+      end.body = body;
+      end.sign = sign;
+    }
+    work.end_count = static_cast<int>(ends_.size()) - work.first_end;
+    const HingeValues& values = values_.hinges[j];
+    work.coupled = has_damping(values) || has_dry_friction(values);
+    if (work.coupled) axes_.push_back(static_cast<int>(j));
+    dry_ = dry_ || has_dry_friction(values);
+    load_dependent_ = load_dependent_ || has_load_friction(values);
+
+    first_block_[j] = static_cast<int>(j);
+    for (std::size_t k = 0; k <= j; ++k) add_couplings(static_cast<int>(j), static_cast<int>(k));
+  }
+}
+
+void SpookStepper::add_couplings(int row, int column) {
+  const HingeWork& a = hinges_[static_cast<std::size_t>(row)];
+  const HingeWork& b = hinges_[static_cast<std::size_t>(column)];
+  for (int i = a.first_end; i < a.first_end + a.end_count; ++i) {
+    for (int k = b.first_end; k < b.first_end + b.end_count; ++k) {
+      if (ends_[static_cast<std::size_t>(i)].body != ends_[static_cast<std::size_t>(k)].body) {
+        continue;
+      }
+      couplings_.push_back({row, column, i, k});
+      int& first = first_block_[static_cast<std::size_t>(row)];
+      first = std::min(first, column);
+    }
+  }
+}
+
+StepOutcome SpookStepper::step(State& state, const Eigen::Ref<const Eigen::VectorXd>& control) {
+  assert(state.poses.size() == bodies_.size());
+  load_bodies(state);
+  load_hinges(state, control);
+  assemble_rows();
+  if (!factor_.factorise()) return StepOutcome::kSingular;
+  assemble_axes();
+  if (gyroscopic_ == GyroscopicForm::kOld) {
+    const StepOutcome outcome = solve_velocities();
+    if (outcome == StepOutcome::kOk) advance_state(state);
+    return outcome;
+  }
+  for (int round = 0; round < kMaxGyroscopicIterations; ++round) {
+    const StepOutcome outcome = solve_velocities();
+    if (outcome != StepOutcome::kOk) return outcome;
+    if (take_partners() <= kGyroscopicTolerance) {
+      advance_state(state);
+      return StepOutcome::kOk;
+    }
+  }
+  return StepOutcome::kGyroscopicNotConverged;
+}
+
+// Velocities and multipliers for the current partners of the gyroscopic torque.
+StepOutcome SpookStepper::solve_velocities() {
+  apply_known_impulses();
+  reduce_right_hand_side();
+  if (!eliminate_damping()) return StepOutcome::kSingular;
+  if (dry_ && !solve_dry_friction()) return StepOutcome::kFrictionNotConverged;
+  finish_velocities();
+  return StepOutcome::kOk;
+}
+
+// Makes ω⁺ the partner of ω in the gyroscopic torque; how far it moved, relative to its size.
+double SpookStepper::take_partners() {
+  double change = 0.0, size = 0.0;
+  for (BodyWork& body : bodies_) {
+    change = std::max(change, (body.omega - body.omega_partner).cwiseAbs().maxCoeff());
+    size = std::max(size, body.omega.cwiseAbs().maxCoeff());
+    body.omega_partner = body.omega;
+  }
+  return size > 0.0 ? change / size : 0.0;
+}
+
+void SpookStepper::load_bodies(const State& state) {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    BodyWork& body = bodies_[i];
+    const auto at = static_cast<Eigen::Index>(6 * i);
+    body.R = state.poses[i].e.toRotationMatrix();
+    body.inverse_inertia.noalias() = body.R * body.inverse_inertia_body * body.R.transpose();
+    body.v_old = state.velocity.segment<3>(at);
+    body.omega_old = state.velocity.segment<3>(at + 3);
+    body.omega_partner = body.omega_old;
+    body.momentum_old.noalias() =
+        body.R * (values_.bodies[i].inertia * (body.R.transpose() * body.omega_old));
+  }
+}
+
+void SpookStepper::load_hinges(const State& state,
+                               const Eigen::Ref<const Eigen::VectorXd>& control) {
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const Hinge& hinge = mechanism_.hinges[j];
+    HingeWork& work = hinges_[j];
+    const HingeValues& values = values_.hinges[j];
+    const bool ground = hinge.body_a == Hinge::kGround;
+    const Pose& a = ground ? kGroundPose : state.poses[static_cast<std::size_t>(hinge.body_a)];
+    const Pose& b = state.poses[static_cast<std::size_t>(hinge.body_b)];
+    const Eigen::Matrix3d R_a = ground ? Eigen::Matrix3d::Identity().eval()
+                                       : bodies_[static_cast<std::size_t>(hinge.body_a)].R;
+    work.geometry = make_hinge_geometry(hinge, values, a.r, R_a, b.r,
+                                        bodies_[static_cast<std::size_t>(hinge.body_b)].R);
+    load_ends(state, work);
+    const double angle = values.stiffness == 0.0 ? 0.0 : hinge_angle(hinge, a, b);
+    const double u = work.control < 0 ? 0.0 : control[work.control];
+    work.T_0 = axis_impulse(values, work.omega, angle, u, h_);
+    work.D = axis_damping(values, work.omega, h_);
+    work.dry_bound = dry_friction_bound(values, work.omega, h_);
+    c_[j] = work.gamma * c_[j] - (4.0 * work.gamma / h_) * work.geometry.g;
+  }
+}
+
+// HingeRows and axis on each body of the hinge; A v into c_, Ḡ v into omega.
+void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
+  const HingeGeometry& geometry = hinge.geometry;
+  HingeRows A_v = HingeRows::Zero();
+  hinge.omega = 0.0;
+  for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+    End& end = ends_[static_cast<std::size_t>(e)];
+    const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+    end.W.leftCols<3>() = end.sign * hat(end.sign > 0.0 ? geometry.c_a : geometry.c_b);
+    end.W.col(3) = end.sign * geometry.n_y;
+    end.W.col(4) = end.sign * geometry.n_z;
+    end.mobility.noalias() = body.inverse_inertia * end.W;
+    end.axis = -end.sign * geometry.x_b;
+    end.axis_mobility.noalias() = body.inverse_inertia * end.axis;
+    const auto v = state.velocity.segment<3>(6 * end.body);
+    const auto omega = state.velocity.segment<3>(6 * end.body + 3);
+    A_v += rows_times(end.sign, end.W, v, omega);
+    hinge.omega += end.axis.dot(omega);
+  }
+  c_[static_cast<std::size_t>(&hinge - hinges_.data())] = A_v;
+}
+
+// v + M⁻¹ (h (f + f_g) + known torques), with f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' the partner.
+void SpookStepper::apply_known_impulses() {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    BodyWork& body = bodies_[i];
+    const Eigen::Vector3d partner_momentum =
+        body.R * (values_.bodies[i].inertia * (body.R.transpose() * body.omega_partner));
+    const Eigen::Vector3d gyroscopic =
+        body.omega_old.cross(partner_momentum) + body.omega_partner.cross(body.momentum_old);
+    body.v = body.v_old + h_ * values_.gravity;
+    body.omega = body.omega_old;
+    body.omega.noalias() -= 0.5 * h_ * (body.inverse_inertia * gyroscopic);
+  }
+  for (const HingeWork& hinge : hinges_) {
+    if (hinge.T_0 == 0.0) continue;
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      bodies_[static_cast<std::size_t>(end.body)].omega += hinge.T_0 * end.axis_mobility;
+    }
+  }
+}
+
+// S = A M⁻¹ Aᵀ + Σ.
+void SpookStepper::assemble_rows() {
+  factor_.set_zero();
+  for (const Coupling& coupling : couplings_) {
+    const End& row = ends_[static_cast<std::size_t>(coupling.row_end)];
+    const End& column = ends_[static_cast<std::size_t>(coupling.column_end)];
+    HingeRowFactor::Block& block = factor_.block(coupling.row, coupling.column);
+    block.noalias() += row.W.transpose() * column.mobility;
+    block.diagonal().head<3>().array() +=
+        row.sign * column.sign * bodies_[static_cast<std::size_t>(row.body)].inverse_mass;
+  }
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const HingeWork& hinge = hinges_[j];
+    factor_.block(static_cast<int>(j), static_cast<int>(j)).diagonal() += hinge.sigma;
+  }
+}
+
+// L⁻¹ (c − A M⁻¹ p) and r = Ḡ M⁻¹ p + zᵀ L⁻¹ (c − A M⁻¹ p).
+void SpookStepper::reduce_right_hand_side() {
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const HingeWork& hinge = hinges_[j];
+    reduced_[j] = c_[j];
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+      reduced_[j] -= rows_times(end.sign, end.W, body.v, body.omega);
+    }
+  }
+  factor_.solve_lower(reduced_, 0);
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const HingeWork& hinge = hinges_[static_cast<std::size_t>(axes_[a])];
+    double r = 0.0;
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      r += end.axis.dot(bodies_[static_cast<std::size_t>(end.body)].omega);
+    }
+    for (std::size_t k = 0; k < hinges_.size(); ++k) r += z_[a][k].dot(reduced_[k]);
+    r_[static_cast<Eigen::Index>(a)] = r;
+  }
+}
+
+// ω = r + N T on the coupled axes, the constraints eliminated:
+// N = Ḡ M⁻¹ Ḡᵀ − zᵀ z,  z = L⁻¹ A M⁻¹ Ḡᵀ.
+void SpookStepper::assemble_axes() {
+  N_.setZero();
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const auto j = static_cast<std::size_t>(axes_[a]);
+    const auto row = static_cast<Eigen::Index>(a);
+    std::vector<HingeRows>& z = z_[a];
+    for (HingeRows& rows : z) rows.setZero();
+    int begin = static_cast<int>(j);
+    for (const Coupling& coupling : couplings_) {
+      const bool is_row = coupling.row == axes_[a], is_column = coupling.column == axes_[a];
+      if (!is_row && !is_column) continue;
+      const int own = is_row ? coupling.row_end : coupling.column_end;
+      const int other = is_row ? coupling.column_end : coupling.row_end;
+      const int other_hinge = is_row ? coupling.column : coupling.row;
+      const Eigen::Vector3d& axis = ends_[static_cast<std::size_t>(own)].axis;
+      const End& end = ends_[static_cast<std::size_t>(other)];
+      z[static_cast<std::size_t>(other_hinge)].noalias() += end.mobility.transpose() * axis;
+      begin = std::min(begin, other_hinge);
+      for (std::size_t b = 0; b <= a; ++b) {
+        if (axes_[b] == other_hinge) {
+          N_(row, static_cast<Eigen::Index>(b)) += axis.dot(end.axis_mobility);
+        }
+      }
+    }
+    factor_.solve_lower(z, begin);
+    for (auto k = static_cast<std::size_t>(begin); k < z.size(); ++k) {
+      for (std::size_t b = 0; b <= a; ++b) {
+        N_(row, static_cast<Eigen::Index>(b)) -= z[k].dot(z_[b][k]);
+      }
+    }
+  }
+  N_.triangularView<Eigen::StrictlyUpper>() = N_.transpose();
+}
+
+// (I + N D) ω = r + N λ_f  ⇒  ω = r̂ + N̂ λ_f, one axis at a time. False where 1 + D N is not
+// positive: negative damping stronger than the inertia.
+bool SpookStepper::eliminate_damping() {
+  N_damped_ = N_;
+  r_damped_ = r_;
+  for (Eigen::Index a = 0; a < r_.size(); ++a) {
+    const double D = hinges_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].D;
+    if (D == 0.0) continue;
+    const double pivot = 1.0 + D * N_damped_(a, a);
+    if (!(pivot > 0.0)) return false;
+    const double factor = D / pivot;
+    r_damped_ -= factor * r_damped_[a] * N_damped_.col(a);
+    // The column changes while the others are updated with it, so it goes last.
+    for (Eigen::Index b = 0; b < r_.size(); ++b) {
+      if (b != a) N_damped_.col(b) -= factor * N_damped_(a, b) * N_damped_.col(a);
+    }
+    N_damped_.col(a) /= pivot;
+  }
+  return true;
+}
+
+bool SpookStepper::solve_dry_friction() {
+  axis_lambda_.setZero();
+  for (Eigen::Index a = 0; a < r_.size(); ++a) {
+    axis_bound_[a] =
+        hinges_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].dry_bound;
+  }
+  if (load_dependent_) return iterate_load_friction();
+  return friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_, axis_lambda_);
+}
+
+bool SpookStepper::iterate_load_friction() {
+  lambda_base_ = reduced_;
+  factor_.solve_upper(lambda_base_);
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    for (std::size_t k = 0; k < hinges_.size(); ++k) load_[a][k] = -z_[a][k];
+    factor_.solve_upper(load_[a]);
+  }
+  for (int round = 0; round < kMaxLoadIterations; ++round) {
+    lambda_ = lambda_base_;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const auto row = static_cast<Eigen::Index>(a);
+      const double omega = r_damped_[row] + N_damped_.col(row).dot(axis_lambda_);
+      const double T = axis_lambda_[row] - hinges_[static_cast<std::size_t>(axes_[a])].D * omega;
+      for (std::size_t k = 0; k < hinges_.size(); ++k) lambda_[k] += T * load_[a][k];
+    }
+    double change = 0.0, size = 0.0;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const auto j = static_cast<std::size_t>(axes_[a]);
+      const auto row = static_cast<Eigen::Index>(a);
+      const double bound =
+          hinges_[j].dry_bound + load_bound(values_.hinges[j], hinges_[j].geometry, lambda_[j]);
+      change = std::max(change, std::abs(bound - axis_bound_[row]));
+      size = std::max(size, bound);
+      axis_bound_[row] = bound;
+      axis_lambda_[row] = std::clamp(axis_lambda_[row], -bound, bound);
+    }
+    if (!friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_,
+                                axis_lambda_)) {
+      return false;
+    }
+    if (change <= kLoadTolerance * size) return true;
+  }
+  return false;
+}
+
+// λ and v⁺ from the axis impulses.
+void SpookStepper::finish_velocities() {
+  friction_.setZero();
+  bound_.setZero();
+  lambda_ = reduced_;
+  for (std::size_t a = 0; a < axes_.size(); ++a) {
+    const auto row = static_cast<Eigen::Index>(a);
+    const HingeWork& hinge = hinges_[static_cast<std::size_t>(axes_[a])];
+    double omega = r_damped_[row];
+    if (dry_) {
+      omega += N_damped_.col(row).dot(axis_lambda_);
+      friction_[axes_[a]] = axis_lambda_[row];
+      bound_[axes_[a]] = axis_bound_[row];
+    }
+    const double T = friction_[axes_[a]] - hinge.D * omega;
+    for (std::size_t k = 0; k < hinges_.size(); ++k) lambda_[k] -= T * z_[a][k];
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      bodies_[static_cast<std::size_t>(end.body)].omega += T * end.axis_mobility;
+    }
+  }
+  factor_.solve_upper(lambda_);
+  for (std::size_t j = 0; j < hinges_.size(); ++j) {
+    const HingeWork& hinge = hinges_[j];
+    for (int e = hinge.first_end; e < hinge.first_end + hinge.end_count; ++e) {
+      const End& end = ends_[static_cast<std::size_t>(e)];
+      BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+      body.v += end.sign * body.inverse_mass * lambda_[j].head<3>();
+      body.omega.noalias() += end.mobility * lambda_[j];
+    }
+  }
+}
+
+void SpookStepper::advance_state(State& state) const {
+  for (std::size_t i = 0; i < bodies_.size(); ++i) {
+    const BodyWork& body = bodies_[i];
+    const auto at = static_cast<Eigen::Index>(6 * i);
+    state.velocity.segment<3>(at) = body.v;
+    state.velocity.segment<3>(at + 3) = body.omega;
+    state.poses[i].r += h_ * body.v;
+    state.poses[i].e = rotate_left(state.poses[i].e, h_ * body.omega);
+  }
+}
+
+}  // namespace estimator

@@ -1,0 +1,277 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "estimator/model/kinematics.hpp"
+#include "estimator/spook/residual_form.hpp"
+#include "estimator/spook/step_kernel.hpp"
+#include "estimator/spook/step_parameters.hpp"
+
+namespace estimator {
+
+/// Value part of StepResidual: fills a workspace with everything one transition needs.
+/// Sizes are template arguments so that the common mechanisms run on unrolled fixed-size algebra.
+template <int kBodies, int kHinges>
+class StepForward {
+ public:
+  using Workspace = StepWorkspace<kBodies, kHinges>;
+
+  StepForward(const Mechanism& mechanism, const StepSettings& settings)
+      : hinges_(mechanism.hinges),
+        values_(unpack(mechanism)),
+        settings_(settings),
+        body_count_(mechanism.body_count()),
+        hinge_count_(mechanism.hinge_count()) {
+    int motor = 0;
+    for (const Hinge& hinge : hinges_) motor_.push_back(hinge.motorised ? motor++ : -1);
+    set_row_scales(mechanism);
+  }
+
+ protected:
+  /// This thread's workspace, sized for this mechanism.
+  Workspace& workspace() const {
+    static thread_local Workspace storage;
+    storage.resize(body_count_, hinge_count_);
+    return storage;
+  }
+
+  std::size_t bodies() const {
+    return static_cast<std::size_t>(kBodies == Eigen::Dynamic ? body_count_ : kBodies);
+  }
+  std::size_t hinge_total() const {
+    return static_cast<std::size_t>(kHinges == Eigen::Dynamic ? hinge_count_ : kHinges);
+  }
+
+  /// γ, Σ, Σ_w⁻¹ and ρ of every row: constants of the problem.
+  void set_row_scales(const Mechanism& mechanism) {
+    const std::vector<Eigen::Vector2d> weights = relative_weights(mechanism, values_);
+    for (std::size_t j = 0; j < hinges_.size(); ++j) {
+      const RowRelaxation relaxation = relax_rows(hinges_[j], settings_.step);
+      RowScales scales;
+      scales.gamma = relaxation.gamma;
+      scales.sigma = relaxation.sigma;
+      for (int row = 0; row < 5; ++row) {
+        if (settings_.form == ResidualForm::kExplicit) {
+          scales.sigma_w_inv[row] = 1.0 / scales.sigma[row];
+          scales.rho[row] = 0.0;
+          continue;
+        }
+        scales.sigma_w_inv[row] =
+            settings_.weighting_compliance > 0.0
+                ? 1.0 / (relaxation.per_compliance * settings_.weighting_compliance)
+                : kRelativeWeight * weights[j][row < 3 ? 0 : 1];
+        scales.rho[row] = 1.0 - scales.sigma_w_inv[row] * scales.sigma[row];
+      }
+      row_scales_.push_back(scales);
+    }
+  }
+
+  bool has_load_friction() const {
+    return std::ranges::any_of(values_.hinges, [](const HingeValues& hinge) {
+      return estimator::has_load_friction(hinge);
+    });
+  }
+
+  void compute(const StepInput& input, Workspace& ws) const {
+    load_bodies(input, ws);
+    load_hinges(input, ws);
+    assemble_rows(ws);
+    assemble_system(ws);
+    for (std::size_t j = 0; j < hinge_total(); ++j) ws.hinges[j].torque = axis_torque(input, ws, j);
+    solve_multipliers(ws);
+    if (has_load_friction()) iterate_load_friction(ws);
+    finish_residual(ws);
+  }
+
+  void load_bodies(const StepInput& input, Workspace& ws) const {
+    ws.v = Eigen::Map<const typename Workspace::VectorV>(input.velocity, 6 * body_count_);
+    ws.w = Eigen::Map<const typename Workspace::VectorV>(input.next_velocity, 6 * body_count_);
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      BodyTerms& body = ws.bodies[i];
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      body.r = input.poses[i].r;
+      body.R = input.poses[i].e.toRotationMatrix();
+      body.mass = values_.bodies[i].mass;
+      const Eigen::Matrix3d R_J = body.R * values_.bodies[i].inertia;
+      body.inertia.noalias() = R_J * body.R.transpose();
+      body.inertia_inverse = body.inertia.inverse();
+      body.v = ws.v.template segment<3>(at);
+      body.omega = ws.v.template segment<3>(at + 3);
+      body.v_next = ws.w.template segment<3>(at);
+      body.omega_next = ws.w.template segment<3>(at + 3);
+      body.omega_gyro =
+          settings_.gyroscopic == GyroscopicForm::kMean ? body.omega_next : body.omega;
+    }
+  }
+
+  void load_hinges(const StepInput& input, Workspace& ws) const {
+    static const Pose kGround;
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const Hinge& hinge = hinges_[j];
+      HingeTerms& terms = ws.hinges[j];
+      const BodyTerms& b = ws.bodies[static_cast<std::size_t>(hinge.body_b)];
+      Eigen::Vector3d omega_a = Eigen::Vector3d::Zero(), omega_a_next = Eigen::Vector3d::Zero();
+      if (hinge.body_a == Hinge::kGround) {
+        terms.geometry = make_hinge_geometry(hinge, values_.hinges[j], Eigen::Vector3d::Zero(),
+                                             Eigen::Matrix3d::Identity(), b.r, b.R);
+      } else {
+        const BodyTerms& a = ws.bodies[static_cast<std::size_t>(hinge.body_a)];
+        terms.geometry = make_hinge_geometry(hinge, values_.hinges[j], a.r, a.R, b.r, b.R);
+        omega_a = a.omega;
+        omega_a_next = a.omega_next;
+      }
+      terms.omega = terms.geometry.x_b.dot(b.omega - omega_a);
+      terms.omega_next = terms.geometry.x_b.dot(b.omega_next - omega_a_next);
+      terms.angle = 0.0;
+      terms.angle_turn.setZero();
+      if (values_.hinges[j].stiffness != 0.0) {
+        const HingeAngleJacobian jacobian = hinge_angle_jacobian(hinge, input.poses);
+        terms.angle = jacobian.angle;
+        terms.angle_turn = jacobian.b;
+      }
+    }
+  }
+
+  void assemble_rows(Workspace& ws) const {
+    const double per_step = 4.0 / settings_.step;
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const Hinge& hinge = hinges_[j];
+      const HingeTerms& terms = ws.hinges[j];
+      const auto row = static_cast<Eigen::Index>(5 * j);
+      Eigen::Matrix<double, 5, 1> Av, Aw;
+      ws.A.template middleRows<5>(row).setZero();  // may have served hinges between other bodies
+      ws.A.template block<5, 6>(row, 6 * hinge.body_b) = hinge_rows_b(terms.geometry);
+      Av.noalias() = ws.A.template block<5, 6>(row, 6 * hinge.body_b) *
+                     ws.v.template segment<6>(6 * hinge.body_b);
+      Aw.noalias() = ws.A.template block<5, 6>(row, 6 * hinge.body_b) *
+                     ws.w.template segment<6>(6 * hinge.body_b);
+      if (hinge.body_a != Hinge::kGround) {
+        ws.A.template block<5, 6>(row, 6 * hinge.body_a) = hinge_rows_a(terms.geometry);
+        Av.noalias() += ws.A.template block<5, 6>(row, 6 * hinge.body_a) *
+                        ws.v.template segment<6>(6 * hinge.body_a);
+        Aw.noalias() += ws.A.template block<5, 6>(row, 6 * hinge.body_a) *
+                        ws.w.template segment<6>(6 * hinge.body_a);
+      }
+      ws.c.template segment<5>(row) = row_scales_[j].gamma * (Av - per_step * terms.geometry.g);
+      ws.s.template segment<5>(row) = Aw - ws.c.template segment<5>(row);
+    }
+  }
+
+  /// M⁻¹ Aᵀ and the factor of S = A M⁻¹ Aᵀ + Σ.
+  void assemble_system(Workspace& ws) const {
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const auto row = static_cast<Eigen::Index>(5 * j);
+      ws.M_inv_At.template middleCols<5>(row).setZero();
+      for (const int body : {hinges_[j].body_a, hinges_[j].body_b}) {
+        if (body == Hinge::kGround) continue;
+        const BodyTerms& terms = ws.bodies[static_cast<std::size_t>(body)];
+        auto block = ws.M_inv_At.template block<6, 5>(6 * body, row);
+        const auto rows = ws.A.template block<5, 6>(row, 6 * body);
+        block.template topRows<3>() = rows.template leftCols<3>().transpose() / terms.mass;
+        block.template bottomRows<3>().noalias() =
+            terms.inertia_inverse * rows.template rightCols<3>().transpose();
+      }
+    }
+    ws.S = multiply(ws.A, ws.M_inv_At);
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      ws.S.diagonal().template segment<5>(static_cast<Eigen::Index>(5 * j)) += row_scales_[j].sigma;
+    }
+    ws.regular = ws.factor.compute(ws.S);
+  }
+
+  /// Axis impulse T_j without the load-dependent part of the dry friction.
+  double axis_torque(const StepInput& input, Workspace& ws, std::size_t j) const {
+    const HingeValues& values = values_.hinges[j];
+    HingeTerms& terms = ws.hinges[j];
+    const double h = settings_.step;
+    const double control = motor_[j] < 0 ? 0.0 : input.control[motor_[j]];
+    terms.damping = axis_damping(values, terms.omega, h);
+    terms.sat = saturation(terms.omega_next, hinges_[j].stick_speed);
+    terms.bound = dry_friction_bound(values, terms.omega, h);
+    return axis_impulse(values, terms.omega, terms.angle, control, h) -
+           terms.damping * terms.omega_next - terms.bound * terms.sat;
+  }
+
+  /// p and λ from the current torques.
+  void solve_multipliers(Workspace& ws) const {
+    const double h = settings_.step;
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      const BodyTerms& body = ws.bodies[i];
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      ws.p.template segment<3>(at) = body.mass * (body.v + h * values_.gravity);
+      const Eigen::Vector3d momentum = body.inertia * body.omega;
+      const Eigen::Vector3d partner = body.inertia * body.omega_gyro;
+      ws.p.template segment<3>(at + 3) =
+          momentum - 0.5 * h * (body.omega.cross(partner) + body.omega_gyro.cross(momentum));
+    }
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const Eigen::Vector3d impulse = ws.hinges[j].torque * ws.hinges[j].geometry.x_b;
+      ws.p.template segment<3>(6 * hinges_[j].body_b + 3) += impulse;
+      if (hinges_[j].body_a != Hinge::kGround) {
+        ws.p.template segment<3>(6 * hinges_[j].body_a + 3) -= impulse;
+      }
+    }
+    ws.lambda = ws.c - multiply(ws.M_inv_At.transpose(), ws.p);
+    if (ws.regular) {
+      ws.factor.solve_in_place(ws.lambda);
+    } else {
+      ws.lambda.setConstant(std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+
+  /// Multipliers that load the friction: predicted ones, or the explicit form's own.
+  Eigen::Matrix<double, 5, 1> bearing_multipliers(const Workspace& ws, std::size_t j) const {
+    const auto row = static_cast<Eigen::Index>(5 * j);
+    if (settings_.form == ResidualForm::kImplicit) return ws.lambda.template segment<5>(row);
+    return -row_scales_[j].sigma_w_inv.cwiseProduct(ws.s.template segment<5>(row));
+  }
+
+  /// Load-dependent friction changes the multipliers it depends on.
+  void iterate_load_friction(Workspace& ws) const {
+    for (int round = 0; round < kMaxLoadIterations; ++round) {
+      double change = 0.0, size = 0.0;
+      for (std::size_t j = 0; j < hinge_total(); ++j) {
+        HingeTerms& terms = ws.hinges[j];
+        const double bound =
+            dry_friction_bound(values_.hinges[j], terms.omega, settings_.step) +
+            load_bound(values_.hinges[j], terms.geometry, bearing_multipliers(ws, j));
+        change = std::max(change, std::abs(bound - terms.bound));
+        size = std::max(size, std::abs(bound));
+        terms.torque -= (bound - terms.bound) * terms.sat;
+        terms.bound = bound;
+      }
+      solve_multipliers(ws);
+      if (!(change > kLoadTolerance * size)) return;
+    }
+  }
+
+  void finish_residual(Workspace& ws) const {
+    for (std::size_t j = 0; j < hinge_total(); ++j) {
+      const auto row = static_cast<Eigen::Index>(5 * j);
+      ws.big_lambda.template segment<5>(row) =
+          row_scales_[j].rho.cwiseProduct(ws.lambda.template segment<5>(row)) -
+          row_scales_[j].sigma_w_inv.cwiseProduct(ws.s.template segment<5>(row));
+    }
+    ws.residual = -ws.p - multiply(ws.A.transpose(), ws.big_lambda);
+    for (std::size_t i = 0; i < bodies(); ++i) {
+      const BodyTerms& body = ws.bodies[i];
+      const auto at = static_cast<Eigen::Index>(6 * i);
+      ws.residual.template segment<3>(at) += body.mass * body.v_next;
+      ws.residual.template segment<3>(at + 3).noalias() += body.inertia * body.omega_next;
+    }
+  }
+
+  std::vector<Hinge> hinges_;
+  ModelValues values_;
+  StepSettings settings_;
+  int body_count_;
+  int hinge_count_;
+  std::vector<int> motor_;  ///< control column of each hinge, −1 without motor
+  std::vector<RowScales> row_scales_;
+};
+
+}  // namespace estimator

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "estimator/spook/hinge_terms.hpp"
+#include "estimator/spook/step_residual.hpp"
+#include "estimator/math/small_ldlt.hpp"
+#include "estimator/model/hinge_geometry.hpp"
+#include "estimator/model/parameter_target.hpp"
+
+namespace estimator {
+
+/// Everything about one body that a step needs at one configuration and pair of velocities.
+struct BodyTerms {
+  Eigen::Vector3d r;
+  Eigen::Matrix3d R;  ///< body to world
+  double mass;
+  Eigen::Matrix3d inertia;  ///< J_w = R J Rᵀ, world frame
+  Eigen::Matrix3d inertia_inverse;
+  Eigen::Vector3d v, omega;  ///< before the step
+  Eigen::Vector3d v_next, omega_next;
+  Eigen::Vector3d omega_gyro;  ///< partner of ω in the gyroscopic torque: ω itself or ω⁺
+};
+
+/// Constants of a hinge's five constraint rows.
+struct RowScales {
+  double gamma;                             ///< γ = 1/(1 + 4τ/h)
+  Eigen::Matrix<double, 5, 1> sigma;        ///< Σ
+  Eigen::Matrix<double, 5, 1> sigma_w_inv;  ///< Σ_w⁻¹
+  Eigen::Matrix<double, 5, 1> rho;          ///< 1 − Σ_w⁻¹ Σ
+};
+
+/// Everything about one hinge that a step needs.
+struct HingeTerms {
+  HingeGeometry geometry;
+  double omega, omega_next;       ///< hinge speed before and after
+  double angle;                   ///< θ, where a spring acts
+  Eigen::RowVector3d angle_turn;  ///< ∂θ/∂δψ_b = −∂θ/∂δψ_a, where a spring acts
+  double damping;                 ///< D of axis_damping
+  double sat;                     ///< saturation of the dry friction
+  double bound;                   ///< B, including the load-dependent part
+  double torque;                  ///< T, axis impulse [N·m·s]
+};
+
+/// A·B without Eigen's blocked product where the sizes are known: packing costs more than the
+/// arithmetic of some 12 x 10 x 12. The result refers to A and B.
+template <typename A, typename B>
+auto multiply(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+  if constexpr (A::SizeAtCompileTime != Eigen::Dynamic) {
+    return a.derived().lazyProduct(b.derived());
+  } else {
+    return a.derived() * b.derived();
+  }
+}
+
+/// Products of one evaluation, reused by the linearisation. Sizes are fixed at compile time for
+/// the common mechanisms and dynamic otherwise.
+///
+/// Impulses change along the bodies' rotations only, so their derivatives are stored between the
+/// rotations, 3 a body, of the tangent directions, 6 a body.
+template <int kBodies, int kHinges>
+struct StepWorkspace {
+  static constexpr int kV = kBodies == Eigen::Dynamic ? Eigen::Dynamic : 6 * kBodies;
+  static constexpr int kT = kBodies == Eigen::Dynamic ? Eigen::Dynamic : 3 * kBodies;
+  static constexpr int kC = kHinges == Eigen::Dynamic ? Eigen::Dynamic : 5 * kHinges;
+  using VectorV = Eigen::Matrix<double, kV, 1>;
+  using VectorC = Eigen::Matrix<double, kC, 1>;
+  using MatrixCV = Eigen::Matrix<double, kC, kV>;
+  using MatrixVC = Eigen::Matrix<double, kV, kC>;
+  using MatrixVV = Eigen::Matrix<double, kV, kV>;
+  using MatrixVT = Eigen::Matrix<double, kV, kT>;
+  using MatrixTT = Eigen::Matrix<double, kT, kT>;
+  using MatrixCT = Eigen::Matrix<double, kC, kT>;
+  using MatrixCC = Eigen::Matrix<double, kC, kC>;
+
+  std::vector<BodyTerms> bodies;
+  std::vector<HingeTerms> hinges;
+  MatrixCV A;         ///< constraint rows
+  MatrixVC M_inv_At;  ///< M⁻¹ Aᵀ
+  MatrixCC S;         ///< A M⁻¹ Aᵀ + Σ
+  SmallLdlt<kC> factor;
+  bool regular;  ///< whether S has a factor
+  VectorV v, w, p, phi, residual;
+  VectorC c, s, lambda, big_lambda;
+
+  // Linearisation.
+  MatrixTT P_q, P_v, P_w;  ///< ∂P for P = M φ − Aᵀ λ − p at fixed φ, λ; P_v lacks −M along r
+  MatrixTT E_q;            ///< ∂(M w − p − Aᵀ Λ)/∂q at fixed Λ
+  MatrixCT C_turn, s_turn;  ///< ∂(A φ − c)/∂q at fixed φ and ∂s/∂q, less (4γ/h) A
+  MatrixVC Y_t;             ///< Aᵀ ρ S⁻¹
+  MatrixVV N;               ///< Y_t A M⁻¹
+  MatrixVT N_turn;          ///< columns of N along the rotations
+  MatrixVC Aw_t;            ///< Aᵀ Σ_w⁻¹
+  MatrixVC gamma_t;         ///< (Aᵀ Σ_w⁻¹ + Y_t) γ
+  Eigen::Matrix<double, kV, Eigen::Dynamic> E_p, P_p;  ///< as E_q, P_q, along free parameters
+  Eigen::Matrix<double, kC, Eigen::Dynamic> s_p, C_p;  ///< as s_q, C_q, along free parameters
+
+  void resize(int bodies_count, int hinges_count) {
+    if (static_cast<int>(bodies.size()) == bodies_count &&
+        static_cast<int>(hinges.size()) == hinges_count) {
+      return;
+    }
+    const int nv = 6 * bodies_count, nc = 5 * hinges_count;
+    bodies.resize(static_cast<std::size_t>(bodies_count));
+    hinges.resize(static_cast<std::size_t>(hinges_count));
+    A.setZero(nc, nv);
+    M_inv_At.setZero(nv, nc);
+    S.setZero(nc, nc);
+    for (VectorV* x : {&v, &w, &p, &phi, &residual}) x->setZero(nv);
+    for (VectorC* x : {&c, &s, &lambda, &big_lambda}) x->setZero(nc);
+    for (MatrixTT* x : {&P_q, &P_v, &P_w, &E_q}) x->setZero(3 * bodies_count, 3 * bodies_count);
+    for (MatrixCT* x : {&C_turn, &s_turn}) x->setZero(nc, 3 * bodies_count);
+    for (MatrixVC* x : {&Y_t, &Aw_t, &gamma_t}) x->setZero(nv, nc);
+    N.setZero(nv, nv);
+    N_turn.setZero(nv, 3 * bodies_count);
+  }
+};
+
+}  // namespace estimator

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+
+#include "estimator/spook/step_kernel.hpp"
+#include "estimator/math/turns.hpp"
+
+namespace estimator {
+
+/// Load-dependent part of the dry friction bound [N·m·s], multipliers as impulses in the hinge
+/// frame: rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|) [Mar, eq. F.4].
+inline double load_bound(const HingeValues& values, const HingeGeometry& geometry,
+                         const Eigen::Matrix<double, 5, 1>& lambda) {
+  const Eigen::Vector3d force = lambda.head<3>();
+  return values.load_friction *
+             (std::abs(geometry.x_b.dot(force)) + std::abs(geometry.y_b.dot(force)) +
+              std::abs(geometry.z_b.dot(force))) +
+         values.load_friction_angular * (std::abs(lambda[3]) + std::abs(lambda[4]));
+}
+
+/// Gradient of `load_bound` along the multipliers and along the rotation of body b.
+struct LoadGradient {
+  Eigen::Matrix<double, 5, 1> along_multipliers;
+  Eigen::Vector3d along_turn;
+};
+
+inline LoadGradient load_gradient(const HingeValues& values, const HingeGeometry& geometry,
+                                  const Eigen::Matrix<double, 5, 1>& lambda) {
+  const auto sign = [](double x) { return x < 0.0 ? -1.0 : 1.0; };
+  const Eigen::Vector3d force = lambda.head<3>();
+  LoadGradient gradient;
+  gradient.along_multipliers.setZero();
+  gradient.along_turn.setZero();
+  for (const Eigen::Vector3d* axis : {&geometry.x_b, &geometry.y_b, &geometry.z_b}) {
+    const double scale = values.load_friction * sign(axis->dot(force));
+    gradient.along_multipliers.head<3>() += scale * *axis;
+    gradient.along_turn += scale * axis->cross(force);  // (δψ × axis)·force
+  }
+  gradient.along_multipliers[3] = values.load_friction_angular * sign(lambda[3]);
+  gradient.along_multipliers[4] = values.load_friction_angular * sign(lambda[4]);
+  return gradient;
+}
+
+/// What drives a hinge's axis during one step.
+struct AxisDrive {
+  double angle;                ///< θ [rad]
+  double control;              ///< mean control over the step
+  double control_delay_slope;  ///< its derivative along the input delay [unit/s]
+};
+
+/// ∂T/∂(quantity) of the axis impulse, at fixed velocities and multipliers.
+inline double torque_derivative(HingeQuantity quantity, const HingeValues& values,
+                                const HingeTerms& terms, const AxisDrive& drive,
+                                const Eigen::Matrix<double, 5, 1>& lambda, double h) {
+  const double omega_squared = terms.omega * terms.omega;
+  const double decay = stribeck_share(values.stribeck_rate, terms.omega);
+  switch (quantity) {
+    case HingeQuantity::kViscous:
+      return -h * terms.omega_next;
+    case HingeQuantity::kQuadraticDrag:
+      return -h * std::abs(terms.omega) * terms.omega_next;
+    case HingeQuantity::kCoulombTorque:
+      return -h * terms.sat;
+    case HingeQuantity::kStribeckTorque:
+      return -h * decay * terms.sat;
+    case HingeQuantity::kStribeckRate:
+      return h * values.stribeck_torque * omega_squared * decay * terms.sat;
+    case HingeQuantity::kLoadFriction: {
+      HingeValues unit{};
+      unit.load_friction = 1.0;
+      return -terms.sat * load_bound(unit, terms.geometry, lambda);
+    }
+    case HingeQuantity::kLoadFrictionAngular:
+      return -terms.sat * (std::abs(lambda[3]) + std::abs(lambda[4]));
+    case HingeQuantity::kConstantTorque:
+      return h;
+    case HingeQuantity::kStiffness:
+      return -h * turn_difference(drive.angle - values.rest_angle);
+    case HingeQuantity::kRestAngle:
+      return h * values.stiffness;
+    case HingeQuantity::kMotorGain:
+      return h * (drive.control - values.back_emf * terms.omega_next);
+    case HingeQuantity::kShaftInertia:
+      return terms.omega - terms.omega_next;
+    case HingeQuantity::kBackEmf:
+      return -h * values.motor_gain * terms.omega_next;
+    case HingeQuantity::kInputDelay:
+      return h * values.motor_gain * drive.control_delay_slope;
+    default:
+      return 0.0;  // points act on the rows, encoder offsets on the observations
+  }
+}
+
+}  // namespace estimator

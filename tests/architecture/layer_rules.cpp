@@ -1,0 +1,175 @@
+#include "tests/architecture/layer_rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "tests/architecture/includes.hpp"
+
+namespace architecture {
+namespace {
+
+constexpr std::array kModules = {"daq", "estimator", "firmware_iface", "proto", "service"};
+
+struct Layer {
+  std::string folder;
+  std::vector<std::string> may_use;  // besides itself
+};
+
+// No file of a layer knows another layer of its module than those it may.
+std::vector<Violation> check_layers(const Tree& tree, const std::string& module,
+                                    const std::vector<Layer>& layers) {
+  std::vector<Violation> violations;
+  for (const Layer& layer : layers) {
+    const auto found = check_includes(
+        tree, {layer.folder},
+        [&](const SourceFile&, const Include& include) -> std::optional<std::string> {
+          if (!include.target.starts_with(module) || include.target.starts_with(layer.folder) ||
+              starts_with_any(include.target, layer.may_use)) {
+            return std::nullopt;
+          }
+          return layer.folder + " must not know " + include.target;
+        });
+    violations.insert(violations.end(), found.begin(), found.end());
+  }
+  return violations;
+}
+
+}  // namespace
+
+std::vector<Violation> estimator_is_layered(const Tree& tree) {
+  static const std::vector<Layer> kLayers = {
+      {"estimator/math/", {}},
+      {"estimator/signal/", {"estimator/math/"}},
+      {"estimator/optimize/", {"estimator/math/"}},
+      {"estimator/laws/", {"estimator/math/"}},
+      {"estimator/model/", {"estimator/math/", "estimator/laws/"}},
+      {"estimator/symbolic/", {}},
+      {"estimator/spook/", {"estimator/math/", "estimator/laws/", "estimator/model/"}},
+      {"estimator/dynamics/",
+       {"estimator/math/", "estimator/laws/", "estimator/model/", "estimator/symbolic/"}},
+      {"estimator/tree/",
+       {"estimator/math/", "estimator/signal/", "estimator/model/", "estimator/dynamics/",
+        "estimator/symbolic/"}},
+      {"estimator/instant/",
+       {"estimator/model/", "estimator/dynamics/", "estimator/symbolic/", "estimator/tree/",
+        "estimator/optimize/"}},
+      {"estimator/fit/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
+        "estimator/spook/", "estimator/dynamics/", "estimator/tree/"}},
+      {"estimator/assess/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
+        "estimator/dynamics/", "estimator/tree/", "estimator/fit/"}},
+      {"estimator/calibrate/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/laws/",
+        "estimator/model/", "estimator/spook/", "estimator/dynamics/", "estimator/tree/",
+        "estimator/fit/", "estimator/assess/"}},
+      {"estimator/doctor/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
+        "estimator/dynamics/", "estimator/tree/", "estimator/fit/", "estimator/assess/",
+        "estimator/calibrate/"}},
+      {"estimator/design/",
+       {"estimator/math/", "estimator/signal/", "estimator/optimize/", "estimator/model/",
+        "estimator/dynamics/", "estimator/tree/", "estimator/fit/", "estimator/assess/",
+        "estimator/calibrate/", "estimator/doctor/"}}};
+  return check_layers(tree, "estimator/", kLayers);
+}
+
+// The fit of the system itself and that of a SPOOK simulator share what lies in estimator/fit and
+// know nothing of one another; estimator/calibrate chains and compares them.
+std::vector<Violation> fits_keep_apart(const Tree& tree) {
+  struct Wall {
+    std::string folder;  // without those within
+    std::vector<std::string> must_not_know;
+  };
+  static const std::vector<Wall> kWalls = {
+      {"estimator/fit/", {"estimator/fit/physical/", "estimator/fit/shadow/"}},
+      {"estimator/fit/physical/", {"estimator/fit/shadow/", "estimator/spook/"}},
+      {"estimator/fit/shadow/", {"estimator/fit/physical/"}},
+      {"estimator/assess/", {"estimator/fit/shadow/", "estimator/spook/"}}};
+  std::vector<Violation> violations;
+  for (const Wall& wall : kWalls) {
+    const auto found = check_includes(
+        tree, {wall.folder},
+        [&](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+          const bool within = file.path.find('/', wall.folder.size()) != std::string::npos;
+          if (within || !starts_with_any(include.target, wall.must_not_know)) return std::nullopt;
+          return wall.folder + " must not know " + include.target;
+        });
+    violations.insert(violations.end(), found.begin(), found.end());
+  }
+  return violations;
+}
+
+std::vector<Violation> service_is_layered(const Tree& tree) {
+  static const std::vector<Layer> kLayers = {
+      {"service/text/", {}},
+      {"service/import/", {"service/text/"}},
+      {"service/describe/", {"service/text/", "service/import/"}},
+      {"service/simulation/", {"service/text/", "service/import/"}},
+      {"service/result/", {"service/text/", "service/import/"}},
+      {"service/report/",
+       {"service/text/", "service/import/", "service/describe/", "service/result/"}},
+      {"service/calibration/", {"service/text/", "service/import/", "service/result/"}},
+      {"service/design/",
+       {"service/text/", "service/import/", "service/simulation/", "service/result/",
+        "service/report/", "service/calibration/"}},
+      {"service/study/",
+       {"service/text/", "service/import/", "service/simulation/", "service/result/",
+        "service/report/", "service/calibration/"}},
+      {"service/server/",
+       {"service/text/", "service/import/", "service/result/", "service/report/",
+        "service/calibration/"}},
+      {"service/client/",
+       {"service/text/", "service/import/", "service/describe/", "service/simulation/",
+        "service/result/", "service/report/", "service/calibration/", "service/design/",
+        "service/study/"}},
+      {"service/python/",
+       {"service/text/", "service/import/", "service/simulation/", "service/result/",
+        "service/report/", "service/calibration/"}}};
+  return check_layers(tree, "service/", kLayers);
+}
+
+std::vector<Violation> modules_keep_apart(const Tree& tree) {
+  struct Module {
+    std::string folder;
+    std::vector<std::string> may_use;  // besides itself
+  };
+  static const std::vector<Module> kDependencies = {
+      {"estimator/", {"proto/notation/"}},
+      {"proto/", {}},
+      {"firmware_iface/", {"proto/notation/", "proto/sim.pb.h", "proto/check/", "proto/text/"}},
+      {"daq/", {"firmware_iface/", "proto/"}},
+      {"service/", {"estimator/", "proto/"}},
+  };
+  // The one arrow between them: a simulation commands what a rig's run does.
+  static const std::vector<Module> kExceptions = {
+      {"service/simulation/", {"daq/scenario/"}},
+      {"service/simulation/scenario_file.cpp", {"daq/scenario/"}},
+  };
+  std::vector<Violation> violations;
+  for (const Module& module : kDependencies) {
+    const auto found = check_includes(
+        tree, {module.folder},
+        [&](const SourceFile& file, const Include& include) -> std::optional<std::string> {
+          const std::string first = include.target.substr(0, include.target.find('/'));
+          const bool ours = std::find(kModules.begin(), kModules.end(), first) != kModules.end();
+          if (!ours || include.target.starts_with(module.folder) ||
+              starts_with_any(include.target, module.may_use)) {
+            return std::nullopt;
+          }
+          for (const Module& exception : kExceptions) {
+            if (file.path.starts_with(exception.folder) &&
+                starts_with_any(include.target, exception.may_use)) {
+              return std::nullopt;
+            }
+          }
+          return module.folder + " must not know " + include.target;
+        });
+    violations.insert(violations.end(), found.begin(), found.end());
+  }
+  return violations;
+}
+
+}  // namespace architecture
