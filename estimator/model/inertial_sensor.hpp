@@ -132,8 +132,7 @@ struct InertialSensor {
 
   enum class Kind {
     /// Gyroscope and accelerometer fixed to a body: ω, and a − g of the sensor's point, the
-    /// specific
-    /// force, +g upward at rest.
+    /// specific force, +g upward at rest.
     kInertial,
     /// Moment and force that a joint passes on to its body b. `point` is where the moment is taken,
     /// from the joint's point on that body.
@@ -159,10 +158,14 @@ struct InertialSensor {
   bool reads(Reading reading) const;
 };
 
+inline constexpr double kDelayMax = 0.05;       // [s]
+inline constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
+
 /// All that follows from the kind of a sensor, but for what it reads of a motion
 /// (TreeInverseDynamics::nominal_readings) and how rig files give it (AllSources of the service).
 struct SensorTraits {
-  /// What a sensor is fixed to: its axes, and what its point counts from.
+  /// What its axes are fixed to: a body, the ground, or a joint's body b, and then its point counts
+  /// from the joint's.
   enum class Of { kBody, kJoint, kGround };
   /// What InertialQuantity::kMountX and the next two are.
   enum class Mount { kNone, kTurn, kAnchor };
@@ -172,15 +175,13 @@ struct SensorTraits {
   const char* reads;  ///< the same of what it reads; {body} and {joint} stand for their names
   Of of;
   Mount mount;
-  bool has_cross = false;     ///< whether its axes may be described as not square
-  bool needs_tree = false;    ///< the motion of closed loops leaves open what it reads
-  double delay_max = 0.05;    ///< [s]
-  Instrument instruments[2];  ///< the second also where there is none: its noise is drawn
+  bool has_cross = false;        ///< whether its axes may be described as not square
+  bool needs_tree = false;       ///< the motion of closed loops leaves open what it reads
+  double delay_max = kDelayMax;  ///< [s]
+  Instrument instruments[2];     ///< the second also where there is none: its noise is drawn
 
   constexpr const Instrument& instrument(int axis) const { return instruments[axis / 3]; }
 };
-
-inline constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
 
 /// In the order of InertialSensor::Kind.
 inline constexpr SensorTraits kSensorKinds[] = {

@@ -41,7 +41,6 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
 }
 
 // Encoders are what other sensors are late against, and any of them may be first.
-constexpr double kDelayMax = 0.05;  // [s]
 constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
 // Of a hinge and of a weld, first in HingeQuantity.

@@ -13,25 +13,53 @@ namespace {
 
 namespace v1 = rigcal::v1;
 using estimator::InertialSensor;
+using estimator::Instrument;
+
+/// "inertial sensor 'tip'"
+std::string named(const InertialSensor& sensor) {
+  return std::string(sensor.traits().what) + " '" + sensor.name + "'";
+}
 
 // A kind of column that readings of sensors are in: its field of recording { }, those that there
-// are, and what the sensors are called whose axes it names.
+// are, what the sensors are called whose axes it names, and how messages tell what does not fit.
+
+struct SensorColumns {
+  static std::string owner(const InertialSensor& sensor) { return named(sensor); }
+  static std::string holder(const InertialSensor& sensor, const Instrument&) {
+    return named(sensor);
+  }
+  static std::string other_unit(const Instrument&) { return "is of another kind of unit"; }
+  static std::string missing(const Instrument& instrument) {
+    return std::string(instrument.name) + " { }; add it";
+  }
+};
 
 struct InertialColumns {
   using Message = v1::InertialColumn;
   static constexpr const char *kField = "inertial", *kSensors = "inertial sensor",
                               *kAdd = "inertial_sensor";
   static const auto& all(const v1::RecordingFormat& format) { return format.inertial(); }
+
+  static std::string owner(const InertialSensor&) { return "an inertial sensor"; }
+  static std::string holder(const InertialSensor& sensor, const Instrument& instrument) {
+    return std::string("the ") + instrument.name + " of " + named(sensor);
+  }
+  static std::string other_unit(const Instrument& instrument) {
+    return std::string("is of a unit that no ") + instrument.name + " reads";
+  }
+  static std::string missing(const Instrument& instrument) {
+    return std::string(instrument.name) + "; add " + instrument.name + " { } to it";
+  }
 };
 
-struct LoadColumns {
+struct LoadColumns : SensorColumns {
   using Message = v1::LoadColumn;
   static constexpr const char *kField = "load", *kSensors = "sensor of torques",
                               *kAdd = "torque_sensor";
   static const auto& all(const v1::RecordingFormat& format) { return format.load(); }
 };
 
-struct PlaceColumns {
+struct PlaceColumns : SensorColumns {
   using Message = v1::PlaceColumn;
   static constexpr const char *kField = "place", *kSensors = "sensor of places",
                               *kAdd = "position_sensor";
@@ -52,30 +80,28 @@ std::string one_of(const std::vector<std::string>& words) {
   return all;
 }
 
-/// "inertial sensor 'tip'"
-std::string named(const InertialSensor& sensor) {
-  return std::string(sensor.traits().what) + " '" + sensor.name + "'";
-}
-
 /// Words for the axes of a sensor, by number; empty of those that it does not have.
 std::vector<std::string> axis_words(const InertialSensor& sensor) {
   std::vector<std::string> words;
   for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
-    const estimator::Instrument& instrument = sensor.traits().instrument(axis);
+    const Instrument& instrument = sensor.traits().instrument(axis);
     const bool has = axis % 3 < instrument.axis_count;
     words.push_back(has ? in_capitals(instrument.axes[axis % 3]) : "");
   }
   return words;
 }
 
-int axis_of(const InertialSensor& sensor, const std::string& word,
+template <typename Columns>
+int axis_of(const InertialSensor& sensor, typename Columns::Message::Axis axis,
             const proto::TextLocator& place) {
+  const std::string word = Columns::Message::Axis_Name(axis);
   std::vector<std::string> words = axis_words(sensor);
   // A text file may give any number for an enumerator, which has no word.
   const auto found = word.empty() ? words.end() : std::ranges::find(words, word);
   if (found != words.end()) return static_cast<int>(found - words.begin());
   std::erase(words, "");
-  place.at("axis").fail("is no axis of " + named(sensor) + "; write axis: " + one_of(words));
+  place.at("axis").fail("is no axis of " + Columns::owner(sensor) +
+                        "; write axis: " + one_of(words));
 }
 
 template <typename Columns>
@@ -96,12 +122,11 @@ int find_sensor(const std::string& name, const estimator::Mechanism& mechanism,
 }
 
 /// [SI unit per unit of the column]
-///
-/// @param column  its name
-/// @param who     what reads it
-double scale_of(const std::string& unit, const std::string& column,
-                const estimator::ReadingTraits& reading, const InstrumentFacts& facts,
-                const std::string& who, const proto::TextLocator& place) {
+template <typename Columns>
+double scale_of(const typename Columns::Message& source, const InertialSensor& sensor,
+                const Instrument& instrument, const estimator::ReadingTraits& reading,
+                const InstrumentFacts& facts, const proto::TextLocator& place) {
+  const std::string unit = Columns::Message::Unit_Name(source.unit());
   std::vector<std::string> words;
   for (const estimator::ReadingUnit& each : reading.units) {
     if (each.word == nullptr) continue;
@@ -112,34 +137,31 @@ double scale_of(const std::string& unit, const std::string& column,
     words.push_back(each.word);
     if (unit != each.word) continue;
     if (each.size != 0.0) return each.size;
-    place.at("unit").fail(std::string(each.what) + " need " + each.field + " in " + who);
+    place.at("unit").fail(std::string(each.what) + " need " + each.field + " in " +
+                          Columns::holder(sensor, instrument));
   }
-  const bool has_unit = unit != "UNIT_UNSPECIFIED";
+  const bool has_unit = source.unit() != Columns::Message::UNIT_UNSPECIFIED;
   (has_unit ? place.at("unit") : place)
-      .fail("column '" + column + "' " + (has_unit ? "is of another kind of unit" : "has no unit") +
+      .fail("column '" + source.column() + "' " +
+            (has_unit ? Columns::other_unit(instrument) : "has no unit") +
             "; write unit: " + one_of(words));
 }
 
 template <typename Columns>
 InertialColumn read_column(const typename Columns::Message& source, const v1::Rig& rig,
                            const estimator::Mechanism& mechanism, const proto::TextLocator& place) {
-  using Message = typename Columns::Message;
   const int at = find_sensor<Columns>(source.sensor(), mechanism, place);
   const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(at)];
-  const int axis = axis_of(sensor, Message::Axis_Name(source.axis()), place);
-  const estimator::Instrument& instrument = sensor.traits().instrument(axis);
-  const std::string name = instrument.name;
+  const int axis = axis_of<Columns>(sensor, source.axis(), place);
+  const Instrument& instrument = sensor.traits().instrument(axis);
   const std::optional<InstrumentFacts> facts = instrument_facts(rig, at, axis / 3);
   if (!facts) {
-    place.at("axis").fail(named(sensor) + " has no " + name + "; add " + name +
-                          " { } to it or remove this column");
+    place.at("axis").fail(named(sensor) + " has no " + Columns::missing(instrument) +
+                          " or remove this column");
   }
   if (source.column().empty()) place.fail("needs the column's name; write column: \"...\"");
   const estimator::ReadingTraits& reading = reading_of(mechanism, sensor, instrument);
-  const std::string unit = Message::Unit_Name(source.unit());
-  const double scale =
-      scale_of(unit, source.column(), reading, *facts,
-               (name.empty() ? "" : "the " + name + " of ") + named(sensor), place);
+  const double scale = scale_of<Columns>(source, sensor, instrument, reading, *facts, place);
   return {.column = source.column(),
           .sensor = source.sensor(),
           .what = sensor.traits().what,
@@ -147,7 +169,7 @@ InertialColumn read_column(const typename Columns::Message& source, const v1::Ri
           .scale = source.inverted() ? -scale : scale,
           .range = facts->range,
           .reading = reading.reading,
-          .in_si = unit == reading.units[0].word,
+          .in_si = Columns::Message::Unit_Name(source.unit()) == reading.units[0].word,
           .place = place.where()};
 }
 

@@ -134,8 +134,8 @@ bool InertialReadings::rests(const Readings& readings, std::size_t first, std::s
 /// Where the range is not stated: readings that stand still at the largest or smallest of all
 /// while the rig moves, too long for a peak of what they come from.
 void InertialReadings::drop_held_extremes(Readings& readings, int first_angle) const {
-  if (readings.column->reading == estimator::Reading::kPlace)
-    return;  // a mark that rests has no full scale
+  // A mark that rests has no full scale.
+  if (readings.column->reading == estimator::Reading::kPlace) return;
   // As recorded: scaled ones may differ by rounding.
   const std::vector<double>& raw = table_.values[static_cast<std::size_t>(readings.request)];
   const std::vector<std::size_t> rows = rows_read(raw);
@@ -180,8 +180,8 @@ void InertialReadings::check_gravity(int sensor) const {
   const Readings* axes[3];
   for (int k = 0; k < 3; ++k) {
     axes[k] = find(sensor * kAxes + kAxes / 2 + k);
-    if (axes[k] == nullptr || axes[k]->column->reading != estimator::Reading::kSpecificForce)
-      return;
+    if (axes[k] == nullptr) return;
+    if (axes[k]->column->reading != estimator::Reading::kSpecificForce) return;
   }
   std::vector<double> magnitudes;
   for (std::size_t row = 0; row < axes[0]->values.size(); ++row) {

@@ -38,8 +38,8 @@ struct InertialColumn {
   std::string sensor;
   const char* what = "";  ///< its sensor is, for people (SensorTraits)
   int index = 0;          ///< of the columns of estimator::Segment::inertial
-  double scale = 1.0;     ///< [rad/s or m/s² per unit of the column], negative when inverted
-  double range = 0.0;     ///< most it can read either way [rad/s or m/s²]; 0: not stated
+  double scale = 1.0;     ///< [SI unit per unit of the column], negative when inverted
+  double range = 0.0;     ///< most it can read either way [SI unit]; 0: not stated
   estimator::Reading reading = {};
   bool in_si = true;       ///< the rig file says that the column is in that unit
   std::string place = {};  ///< as of an angle
