@@ -16,21 +16,21 @@ constexpr double kNotTold = 1e-9;      // eigenvalue, scaled to unit diagonal, o
 constexpr double kMuch = 0.25;         // of what an instrument's squared readings are off by
 constexpr int kShares = 6;             // of one instrument
 
-struct Instrument {
+struct ReadAcross {
   int sensor, place;        ///< 0: the first of a sensor, 1: the second
   std::vector<int> shares;  ///< of the axes that are read, indices of parameters
   double readings = 0.0;    ///< of these axes
 };
 
 /// Those of which the description says nothing.
-std::vector<Instrument> candidates(const ShootingProblem& fitted) {
+std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
-  std::vector<Instrument> found;
+  std::vector<ReadAcross> found;
   for (std::size_t at = 0; at < fitted.sensed().size(); ++at) {
     const int axis = fitted.sensed()[at];
     const int sensor = axis / InertialSensor::kAxes, place = axis % InertialSensor::kAxes / 3;
     const InertialSensor& own = mechanism.inertial_sensors[static_cast<std::size_t>(sensor)];
-    if (!own.has_axes() || own.kind == InertialSensor::Kind::kPosition) continue;
+    if (!own.traits().has_cross) continue;
     const int first = mechanism.index_of_inertial(
         sensor, place == 0 ? InertialQuantity::kRateCrossXY : InertialQuantity::kForceCrossXY);
     bool is_told = false;
@@ -77,9 +77,9 @@ Step step_along(const Eigen::MatrixXd& schur, const Eigen::VectorXd& score,
 }
 
 ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& input,
-                            const ShootingGrid& grid, const std::vector<Instrument>& instruments) {
+                            const ShootingGrid& grid, const std::vector<ReadAcross>& instruments) {
   Mechanism mechanism = fitted.mechanism();
-  for (const Instrument& instrument : instruments) {
+  for (const ReadAcross& instrument : instruments) {
     for (const int index : instrument.shares) {
       mechanism.parameters[static_cast<std::size_t>(index)].free = true;
     }
@@ -92,7 +92,7 @@ ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& 
 std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const ShootingInput& input,
                                        const ShootingGrid& grid) {
   std::vector<CrossAxes> found;
-  const std::vector<Instrument> instruments = candidates(fitted);
+  const std::vector<ReadAcross> instruments = candidates(fitted);
   if (instruments.empty()) return found;
   const ShootingProblem problem = with_shares(fitted, input, grid, instruments);
   const ParameterInformation information =
@@ -108,7 +108,7 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
     if (information.at_bound[position] == 0) estimated.push_back(position);
   }
   const Step before = step_along(information.schur, score, estimated);
-  for (const Instrument& instrument : instruments) {
+  for (const ReadAcross& instrument : instruments) {
     std::vector<int> taken = estimated;
     for (const int index : instrument.shares) taken.push_back(free.position(index));
     const Step after = step_along(information.schur, score, taken);
@@ -136,10 +136,8 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
     };
     const InertialSensor& sensor =
         problem.mechanism().inertial_sensors[static_cast<std::size_t>(instrument.sensor)];
-    const bool is_first = instrument.place == 0;
     found.push_back({.sensor = sensor.name,
-                     .instrument = sensor.is_load() ? (is_first ? "moment" : "force")
-                                                    : (is_first ? "gyroscope" : "accelerometer"),
+                     .instrument = sensor.traits().instruments[instrument.place].name,
                      .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
                      .value = after.change[kept + worst],
                      .standard_deviation = after.deviation[kept + worst],

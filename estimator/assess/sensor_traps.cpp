@@ -36,7 +36,7 @@ class TrapFinder {
   std::vector<std::string> find() {
     for (int i = 0; i < mechanism_.inertial_count(); ++i) {
       const InertialSensor& sensor = mechanism_.inertial_sensors[static_cast<std::size_t>(i)];
-      if (sensor.kind != InertialSensor::Kind::kInertial) continue;
+      if (!sensor.reads(Reading::kSpecificForce)) continue;
       if (is_withheld(mechanism_, sensor.name)) continue;
       find_place_along_axis(i, sensor);
       find_scale(i, sensor);

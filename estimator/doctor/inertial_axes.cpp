@@ -20,9 +20,8 @@ constexpr double kReach = 0.03;    // [s]
 constexpr int kInstantsMax = 400;  // of all recordings: each costs three poses
 constexpr int kInstantsMin = 20;
 // Of the squares of what is read, about its mean for rates.
-constexpr double kUnexplained = 0.5;          // by the description, before anything is told
-constexpr double kAxesExplained = 0.1;        // left by the mistake that is told
-constexpr double kStandardGravity = 9.80665;  // [m/s²]
+constexpr double kUnexplained = 0.5;    // by the description, before anything is told
+constexpr double kAxesExplained = 0.1;  // left by the mistake that is told
 constexpr double kDegrees = 180.0 / std::numbers::pi;
 
 /// What one instrument reads, and what it should by the encoders, an instant a row.
@@ -259,9 +258,9 @@ std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
   return is_alone ? std::optional(explaining.front()) : std::nullopt;
 }
 
-Finding describe(const std::string& sensor, const Mistake& mistake, bool turns) {
+Finding describe(const std::string& sensor, const Mistake& mistake, const Instrument& by) {
   constexpr const char* kAxisNames[] = {"x", "y", "z"};
-  const std::string instrument = turns ? "gyroscope" : "accelerometer";
+  const std::string instrument = by.name;
   Finding finding{.kind = mistake.is_of_axes() ? "inertial-axes" : "inertial-unit",
                   .severity = Severity::kFault,
                   .channel = sensor,
@@ -269,14 +268,10 @@ Finding describe(const std::string& sensor, const Mistake& mistake, bool turns) 
                           "' contradicts the encoders"};
   std::string wrong, remedy;
   if (mistake.unit != 1.0) {
-    const bool is_customary = (mistake.unit > 1.0) == turns;
-    wrong = is_customary ? (turns ? "it reads in degrees per second" : "it reads in g")
-                         : (turns ? "it reads in rad/s" : "it reads in m/s²");
-    remedy =
-        is_customary
-            ? (turns ? "write unit: DEGREE_PER_SECOND" : "write unit: STANDARD_GRAVITY")
-            : (turns ? "write unit: RADIAN_PER_SECOND" : "write unit: METER_PER_SECOND_SQUARED");
-    remedy += " for its columns";
+    const auto& [si, customary] = reading_traits(by.reads).units;
+    const ReadingUnit& read_in = (mistake.unit > 1.0) == (customary.size < 1.0) ? customary : si;
+    wrong = std::string("it reads in ") + read_in.short_name;
+    remedy = std::string("write unit: ") + read_in.word + " for its columns";
   }
   for (std::size_t k = 0; k < 3; ++k) {
     const auto own = static_cast<std::size_t>(mistake.axis[k]);
@@ -308,7 +303,7 @@ std::vector<Finding> find_inertial_mistakes(const Mechanism& mechanism,
       std::max(1, kInstantsMax / static_cast<int>(std::max<std::size_t>(1, segments)));
   for (int i = 0; i < mechanism.inertial_count(); ++i) {
     const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(i)];
-    if (sensor.kind != InertialSensor::Kind::kInertial) continue;
+    if (!sensor.reads(Reading::kSpecificForce)) continue;
     if (is_withheld(mechanism, sensor.name)) continue;
     if (!is_told(mechanism, poses.joints(), sensor.body)) continue;
     Comparison rates, forces;
@@ -319,10 +314,10 @@ std::vector<Finding> find_inertial_mistakes(const Mechanism& mechanism,
       }
     }
     if (const auto mistake = find_mistake(rates, true)) {
-      findings.push_back(describe(sensor.name, *mistake, true));
+      findings.push_back(describe(sensor.name, *mistake, sensor.traits().instruments[0]));
     }
     if (const auto mistake = find_mistake(forces, false)) {
-      findings.push_back(describe(sensor.name, *mistake, false));
+      findings.push_back(describe(sensor.name, *mistake, sensor.traits().instruments[1]));
     }
   }
   return findings;

@@ -39,9 +39,10 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
          .kind = sensor.kind,
          .has_axes = sensor.has_axes(),
          .hinge = sensor.hinge});
-    if (sensor.kind == InertialSensor::Kind::kInertial) continue;
+    const SensorTraits::Of of = sensor.traits().of;
+    if (of == SensorTraits::Of::kBody) continue;
     inertial_.back().frame = sensor.frame.transpose();
-    if (sensor.is_load()) inertial_.back().point = vector(InertialQuantity::kPointX);
+    if (of == SensorTraits::Of::kJoint) inertial_.back().point = vector(InertialQuantity::kPointX);
   }
 }
 
@@ -99,36 +100,42 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::nominal_readings(
     const Inertial& sensor) const {
+  using Kind = InertialSensor::Kind;
   const Vector3 none = Vector3::Constant(T(0.0));
-  if (sensor.kind == InertialSensor::Kind::kInertial) {
-    if (sensor.link < 0) return {none, up_};
-    const Motion& motion = motions_[static_cast<std::size_t>(sensor.link)];
-    const Vector3 swing = motion.omega.cross(sensor.point);
-    return {motion.omega, Vector3(motion.acceleration + motion.alpha.cross(sensor.point) +
-                                  motion.omega.cross(swing))};
-  }
-  if (sensor.kind == InertialSensor::Kind::kPosition) return {place_of(sensor), none};
-  if (sensor.kind == InertialSensor::Kind::kDistance) {
-    using std::sqrt;
-    const Vector3 way = place_of(sensor) - sensor.mount;
+  const auto only = [&](const T& value) -> std::array<Vector3, 2> {
     Vector3 first = none;
-    first[0] = sqrt(way.dot(way));
+    first[0] = value;
     return {first, none};
+  };
+  const auto link_of_joint = [&] { return link_of_hinge_[static_cast<std::size_t>(sensor.hinge)]; };
+  switch (sensor.kind) {
+    case Kind::kInertial: {
+      if (sensor.link < 0) return {none, up_};
+      const Motion& motion = motions_[static_cast<std::size_t>(sensor.link)];
+      const Vector3 swing = motion.omega.cross(sensor.point);
+      return {motion.omega, Vector3(motion.acceleration + motion.alpha.cross(sensor.point) +
+                                    motion.omega.cross(swing))};
+    }
+    case Kind::kForceTorque: {
+      const auto [moment, force] = reaction(link_of_joint());
+      return {Vector3(moment - sensor.point.cross(force)), force};
+    }
+    case Kind::kPosition:
+      return {place_of(sensor), none};
+    case Kind::kJointTorque: {
+      const Link& link = links_[link_of_joint()];
+      const Motion& motion = motions_[link_of_joint()];
+      return only(link.sign * (link.slides ? motion.force[0] : motion.moment[0]));
+    }
+    case Kind::kMotorTorque:
+      return only(axes_[static_cast<std::size_t>(sensor.hinge)].motor_torque);
+    case Kind::kDistance: {
+      using std::sqrt;
+      const Vector3 way = place_of(sensor) - sensor.mount;
+      return only(sqrt(way.dot(way)));
+    }
   }
-  const auto joint = static_cast<std::size_t>(sensor.hinge);
-  const std::size_t at = link_of_hinge_[joint];
-  if (sensor.kind == InertialSensor::Kind::kForceTorque) {
-    const auto [moment, force] = reaction(at);
-    return {Vector3(moment - sensor.point.cross(force)), force};
-  }
-  Vector3 first = none;
-  if (sensor.kind == InertialSensor::Kind::kMotorTorque) {
-    first[0] = axes_[joint].motor_torque;
-  } else {
-    const Motion& motion = motions_[at];
-    first[0] = links_[at].sign * (links_[at].slides ? motion.force[0] : motion.moment[0]);
-  }
-  return {first, none};
+  return {none, none};
 }
 
 template <typename T>

@@ -41,7 +41,6 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
 }
 
 // Encoders are what other sensors are late against, and any of them may be first.
-constexpr double kDelayMax = 0.05;  // [s]
 constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
 // Of a hinge and of a weld, first in HingeQuantity.
@@ -68,124 +67,100 @@ constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},
                                          {"tilt_z", "rad", 0.0, -1.5, 1.5}};
 
-constexpr double kMountMax = 3.2;        // no rotation vector is longer [rad]
-constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
-constexpr double kCrossMax = 0.5;        // more is another axis [-]
-
-constexpr QuantityFacts scale(const char* suffix) { return {suffix, "-", 1.0, 0.1, 10.0}; }
-constexpr QuantityFacts cross(const char* suffix) {
-  return {suffix, "-", 0.0, -kCrossMax, kCrossMax};
-}
-constexpr QuantityFacts mount(const char* suffix) {
-  return {suffix, "rad", 0.0, -kMountMax, kMountMax};
-}
-
-// Order of InertialQuantity.
-constexpr QuantityFacts kInertialFacts[] = {any("p_x", "m"),
-                                            any("p_y", "m"),
-                                            any("p_z", "m"),
-                                            mount("mount_x"),
-                                            mount("mount_y"),
-                                            mount("mount_z"),
-                                            any("gyro_bias_x", "rad/s"),
-                                            any("gyro_bias_y", "rad/s"),
-                                            any("gyro_bias_z", "rad/s"),
-                                            scale("gyro_scale_x"),
-                                            scale("gyro_scale_y"),
-                                            scale("gyro_scale_z"),
-                                            any("accel_bias_x", "m/s²"),
-                                            any("accel_bias_y", "m/s²"),
-                                            any("accel_bias_z", "m/s²"),
-                                            scale("accel_scale_x"),
-                                            scale("accel_scale_y"),
-                                            scale("accel_scale_z"),
-                                            cross("gyro_cross_xy"),
-                                            cross("gyro_cross_xz"),
-                                            cross("gyro_cross_yx"),
-                                            cross("gyro_cross_yz"),
-                                            cross("gyro_cross_zx"),
-                                            cross("gyro_cross_zy"),
-                                            cross("accel_cross_xy"),
-                                            cross("accel_cross_xz"),
-                                            cross("accel_cross_yx"),
-                                            cross("accel_cross_yz"),
-                                            cross("accel_cross_zx"),
-                                            cross("accel_cross_zy"),
-                                            {"delay", "s", 0.0, 0.0, kDelayMax}};
-
-// The same of a sensor that reads moment and force; only scales of instruments are free of bounds
-// that tell a wrong unit.
-constexpr QuantityFacts kLoadFacts[] = {any("p_x", "m"),
-                                        any("p_y", "m"),
-                                        any("p_z", "m"),
-                                        mount("mount_x"),
-                                        mount("mount_y"),
-                                        mount("mount_z"),
-                                        any("moment_bias_x", "N·m"),
-                                        any("moment_bias_y", "N·m"),
-                                        any("moment_bias_z", "N·m"),
-                                        scale("moment_scale_x"),
-                                        scale("moment_scale_y"),
-                                        scale("moment_scale_z"),
-                                        any("force_bias_x", "N"),
-                                        any("force_bias_y", "N"),
-                                        any("force_bias_z", "N"),
-                                        scale("force_scale_x"),
-                                        scale("force_scale_y"),
-                                        scale("force_scale_z"),
-                                        cross("moment_cross_xy"),
-                                        cross("moment_cross_xz"),
-                                        cross("moment_cross_yx"),
-                                        cross("moment_cross_yz"),
-                                        cross("moment_cross_zx"),
-                                        cross("moment_cross_zy"),
-                                        cross("force_cross_xy"),
-                                        cross("force_cross_xz"),
-                                        cross("force_cross_yx"),
-                                        cross("force_cross_yz"),
-                                        cross("force_cross_zx"),
-                                        cross("force_cross_zy"),
-                                        {"delay", "s", 0.0, 0.0, kDelayMax}};
-
-/// The same of a sensor that tells where a point is. It has no second instrument.
-constexpr QuantityFacts kPositionFacts[] = {
-    any("p_x", "m"),    any("p_y", "m"),  any("p_z", "m"),    mount("mount_x"),
-    mount("mount_y"),   mount("mount_z"), any("bias_x", "m"), any("bias_y", "m"),
-    any("bias_z", "m"), scale("scale_x"), scale("scale_y"),   scale("scale_z")};
-constexpr QuantityFacts kDistanceFacts[] = {
-    any("p_x", "m"),      any("p_y", "m"),      any("p_z", "m"), any("anchor_x", "m"),
-    any("anchor_y", "m"), any("anchor_z", "m"), any("bias", "m")};
+constexpr double kMountMax = 3.2;                    // no rotation vector is longer [rad]
+constexpr double kCrossMax = 0.5;                    // more is another axis [-]
+constexpr double kScaleMin = 0.1, kScaleMax = 10.0;  // beyond is another unit [-]
 
 // Order of AirQuantity.
 constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any("air_x", "m"),
                                        any("air_y", "m"), any("air_z", "m")};
 
-/// What the quantities of a sensor are called.
-QuantityFacts facts_of(const Mechanism& mechanism, const InertialSensor& sensor, int quantity) {
-  using Kind = InertialSensor::Kind;
-  if (sensor.kind == Kind::kInertial) return kInertialFacts[quantity];
-  QuantityFacts facts = kLoadFacts[quantity];
-  if (sensor.kind == Kind::kForceTorque) return facts;
-  if (!sensor.is_load()) {
-    const bool is_position = sensor.kind == Kind::kPosition;
-    if (is_position && quantity < std::ssize(kPositionFacts)) return kPositionFacts[quantity];
-    if (!is_position && quantity < std::ssize(kDistanceFacts)) return kDistanceFacts[quantity];
-    if (quantity == static_cast<int>(InertialQuantity::kDelay)) facts.upper = kCameraDelayMax;
-  }
-  if (quantity == static_cast<int>(InertialQuantity::kRateScaleX)) facts.suffix = "scale";
-  if (sensor.is_load() && quantity == static_cast<int>(InertialQuantity::kRateBiasX)) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
-    facts = any("bias", hinge.kind == JointKind::kPrismatic ? "N" : "N·m");
-  }
-  return facts;
+void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
+  Parameter parameter;
+  parameter.name = prefix + "." + facts.suffix;
+  parameter.unit = facts.unit;
+  parameter.value = facts.value;
+  parameter.lower = facts.lower;
+  parameter.upper = facts.upper;
+  list.push_back(parameter);
 }
+
+/// The parameters of one sensor, in the order of InertialQuantity.
+class SensorParameters {
+ public:
+  SensorParameters(const Mechanism& mechanism, const InertialSensor& sensor, ParameterList& list)
+      : mechanism_(mechanism), sensor_(sensor), list_(list) {}
+
+  void append() {
+    using enum SensorTraits::Mount;
+    const bool is_anchor = sensor_.traits().mount == kAnchor;
+    for (const char* axis : kAxisNames) add(std::string("p_") + axis, any("", "m"));
+    for (const char* axis : kAxisNames) {
+      if (is_anchor) {
+        add(std::string("anchor_") + axis, any("", "m"));
+      } else {
+        add(std::string("mount_") + axis, {"", "rad", 0.0, -kMountMax, kMountMax});
+      }
+    }
+    for (const int place : {0, 1}) add_instrument(place);
+    for (const int place : {0, 1}) add_cross(place);
+    add("delay", {"", "s", 0.0, 0.0, sensor_.traits().delay_max});
+  }
+
+ private:
+  static constexpr const char* kAxisNames[] = {"x", "y", "z"};
+
+  void add(const std::string& name, QuantityFacts facts) {
+    facts.suffix = name.c_str();
+    estimator::append(list_, sensor_.name, facts);
+  }
+
+  /// A sensor has quantities of all axes that any has; those beyond its own are called by another.
+  static const Instrument& stand_in(int place) {
+    return sensor_traits(InertialSensor::Kind::kForceTorque).instruments[place];
+  }
+
+  void add_instrument(int place) {
+    const Instrument& own = sensor_.traits().instruments[place];
+    const auto name_of = [&](const char* quantity, int axis) {
+      if (axis >= own.axis_count) return stand_in(place).prefix + axis_name(quantity, axis);
+      return own.prefix + (own.axis_count == 1 ? quantity : axis_name(quantity, axis));
+    };
+    for (int axis = 0; axis < 3; ++axis) {
+      const ReadingTraits& reading = axis < own.axis_count ? reading_of(mechanism_, sensor_, own)
+                                                           : reading_traits(stand_in(place).reads);
+      add(name_of("bias", axis), any("", reading.unit()));
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      add(name_of("scale", axis), {"", "-", 1.0, kScaleMin, kScaleMax});
+    }
+  }
+
+  static std::string axis_name(const char* quantity, int axis) {
+    return std::string(quantity) + "_" + kAxisNames[axis];
+  }
+
+  void add_cross(int place) {
+    const bool has_cross = sensor_.traits().has_cross;
+    const Instrument& own = has_cross ? sensor_.traits().instruments[place] : stand_in(place);
+    for (const char* reads : kAxisNames) {
+      for (const char* along : kAxisNames) {
+        if (reads == along) continue;
+        add(std::string(own.prefix) + "cross_" + reads + along,
+            {"", "-", 0.0, -kCrossMax, kCrossMax});
+      }
+    }
+  }
+
+  const Mechanism& mechanism_;
+  const InertialSensor& sensor_;
+  ParameterList& list_;
+};
 
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
 static_assert(std::size(kPointFacts) == static_cast<int>(HingeQuantity::kFriction));
 static_assert(std::size(kPointFacts) == Mechanism::kWeldQuantities);
 static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
-static_assert(std::size(kInertialFacts) == Mechanism::kInertialQuantities);
-static_assert(std::size(kLoadFacts) == Mechanism::kInertialQuantities);
 static_assert(std::size(kAirFacts) == Mechanism::kAirQuantities);
 
 QuantityFacts hinge_facts(JointKind kind, HingeQuantity quantity) {
@@ -197,16 +172,6 @@ QuantityFacts hinge_facts(JointKind kind, HingeQuantity quantity) {
   if (quantity < HingeQuantity::kFriction) return kPointFacts[place];
   const auto facts = facts_behind_friction(joint_traits(kind));
   return facts[static_cast<std::size_t>(place - kConstantTorque)];
-}
-
-void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
-  Parameter parameter;
-  parameter.name = prefix + "." + facts.suffix;
-  parameter.unit = facts.unit;
-  parameter.value = facts.value;
-  parameter.lower = facts.lower;
-  parameter.upper = facts.upper;
-  list.push_back(parameter);
 }
 
 }  // namespace
@@ -241,9 +206,7 @@ void make_parameters(Mechanism& mechanism) {
     }
   }
   for (const InertialSensor& sensor : mechanism.inertial_sensors) {
-    for (int quantity = 0; quantity < Mechanism::kInertialQuantities; ++quantity) {
-      append(mechanism.parameters, sensor.name, facts_of(mechanism, sensor, quantity));
-    }
+    SensorParameters(mechanism, sensor, mechanism.parameters).append();
   }
   for (const Body& body : mechanism.bodies) {
     for (const QuantityFacts& facts : kAirFacts) append(mechanism.parameters, body.name, facts);

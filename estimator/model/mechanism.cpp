@@ -158,6 +158,14 @@ int Mechanism::find_parameter(std::string_view parameter_name) const {
   return -1;
 }
 
+const ReadingTraits& reading_of(const Mechanism& mechanism, const InertialSensor& sensor,
+                                const Instrument& instrument) {
+  const ReadingTraits& reading = reading_traits(instrument.reads);
+  if (sensor.has_axes() || sensor.hinge < 0) return reading;
+  const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
+  return hinge.traits().turns ? reading : reading_traits(reading.of_slide);
+}
+
 std::vector<double> values_of(const Mechanism& mechanism) {
   std::vector<double> values;
   for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
@@ -220,12 +228,12 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   for (const Weld& weld : mechanism.welds) check_name(weld.name, "fixed joint");
   for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
   for (const InertialSensor& each : mechanism.inertial_sensors) {
-    const bool is_inertial = each.kind == InertialSensor::Kind::kInertial;
-    check_name(each.name, is_inertial ? "inertial sensor" : "sensor");
+    check_name(each.name, each.traits().what);
     if (each.body < 0 || each.body >= mechanism.body_count()) {
       faults.push_back("sensor '" + each.name + "' is on no body");
     }
-    if (each.is_load() && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
+    const bool is_at_joint = each.traits().of == SensorTraits::Of::kJoint;
+    if (is_at_joint && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
       faults.push_back("sensor '" + each.name + "' is at no joint");
     }
   }
@@ -236,9 +244,7 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   }
   if (!faults.empty()) return faults;
   for (const InertialSensor& each : mechanism.inertial_sensors) {
-    if (!each.is_load() || each.kind == InertialSensor::Kind::kMotorTorque || is_tree(mechanism)) {
-      continue;
-    }
+    if (!each.traits().needs_tree || is_tree(mechanism)) continue;
     faults.push_back("sensor '" + each.name + "' reads what joint '" +
                      mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
                      "' carries, which the motion of a closed loop leaves open; remove it");

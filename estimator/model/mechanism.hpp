@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimator/laws/friction_laws.hpp"
+#include "estimator/model/inertial_sensor.hpp"
 #include "estimator/model/joint_kind.hpp"
 #include "estimator/model/parameter.hpp"
 #include "estimator/model/ties.hpp"
@@ -62,43 +63,6 @@ enum class HingeQuantity : int {
 
 /// Quantities of one encoder between bodies: as kEncoderOffset and kEncoderDelay of a hinge.
 enum class EncoderQuantity : int { kOffset, kDelay, kCount };
-
-/// Quantities of one inertial sensor. Its axes are those of InertialSensor::frame turned on by the
-/// rotation vector `mount`, in sensor axes.
-enum class InertialQuantity : int {
-  kPointX,  ///< where the accelerometer sits on the body, from its centre of mass [m]
-  kPointY,
-  kPointZ,
-  kMountX,  ///< [rad]
-  kMountY,
-  kMountZ,
-  kRateBiasX,  ///< what the gyroscope reads at rest [rad/s]
-  kRateBiasY,
-  kRateBiasZ,
-  kRateScaleX,  ///< what it reads a unit of the rate [-]
-  kRateScaleY,
-  kRateScaleZ,
-  kForceBiasX,  ///< what the accelerometer reads in free fall [m/s²]
-  kForceBiasY,
-  kForceBiasZ,
-  kForceScaleX,  ///< what it reads a unit of the specific force [-]
-  kForceScaleY,
-  kForceScaleZ,
-  kRateCrossXY,  ///< what axis x of the gyroscope reads of a unit along y, per its scale [-]
-  kRateCrossXZ,
-  kRateCrossYX,
-  kRateCrossYZ,
-  kRateCrossZX,
-  kRateCrossZY,
-  kForceCrossXY,  ///< the same of the accelerometer [-]
-  kForceCrossXZ,
-  kForceCrossYX,
-  kForceCrossYZ,
-  kForceCrossZX,
-  kForceCrossZY,
-  kDelay,  ///< a reading is of so long before [s]
-  kCount
-};
 
 /// Quantities of what holds a body back in still air (AirDrag).
 enum class AirQuantity : int {
@@ -212,52 +176,6 @@ struct BodyEncoder {
   int body_b = 0;
 };
 
-/// A gyroscope and an accelerometer in one case, fixed to a body. With R the rotation from sensor
-/// axes to the body's, ω, a and g in the body's frame and a of the sensor's point, they read
-///
-///   scale · C Rᵀ ω + bias   and   scale · C Rᵀ (a − g) + bias
-///
-/// axis by axis: the latter is the specific force, +g upward at rest. C is 1 on its diagonal, and
-/// beside that what axes that are not square to one another read of the others.
-///
-/// Or an instrument at a joint that reads, likewise with bias and scale, the moment and the force
-/// that the joint passes on to its body b in place of ω and a − g; `point` is then where the moment
-/// is taken, from the joint's point on that body. Of a torque there is one axis, the first,
-/// whatever the other quantities are.
-///
-/// Or an instrument on the ground that reads, likewise, where `point` of the body is, in place of ω
-/// and along axes that `frame` turns to the ground's; or how far that is from a point on the
-/// ground, whose coordinates then are those of `mount` [m].
-struct InertialSensor {
-  static constexpr int kAxes = 6;  ///< rate about x, y, z, then specific force along x, y, z
-
-  enum class Kind {
-    kInertial,
-    kForceTorque,  ///< moment about x, y, z [N·m], then force along x, y, z [N]
-    kPosition,     ///< of a point, along x, y, z [m]
-    kJointTorque,  ///< what a joint passes on to its body b along its axis [N·m], or [N]
-    kMotorTorque,  ///< what a joint's motor makes, K (u − k_e ω) [N·m], or [N]
-    kDistance,     ///< of a point from one on the ground [m]
-  };
-
-  std::string name;
-  int body = 0;  ///< index into bodies; of a joint its body b
-  Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rotation: sensor axes → body
-  Kind kind = Kind::kInertial;
-  int hinge = -1;  ///< whose moment and force it reads
-
-  int axis_count() const {
-    if (kind == Kind::kPosition) return 3;
-    return has_axes() ? kAxes : 1;
-  }
-  /// Whether it reads along axes of its own.
-  bool has_axes() const { return kind < Kind::kJointTorque; }
-  /// Whether it reads what a joint carries.
-  bool is_load() const {
-    return kind == Kind::kForceTorque || kind == Kind::kJointTorque || kind == Kind::kMotorTorque;
-  }
-};
-
 /// Bodies, joints and the values of all their quantities. Pure description: no state.
 ///
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
@@ -361,6 +279,10 @@ void make_parameters(Mechanism& mechanism);
 
 /// The unit of a joint's quantity, the control's being "unit".
 std::string_view unit_of(JointKind kind, HingeQuantity quantity);
+
+/// What an instrument of a sensor reads: of a joint that slides what that is along a slide.
+const ReadingTraits& reading_of(const Mechanism& mechanism, const InertialSensor& sensor,
+                                const Instrument& instrument);
 
 /// Whether the air holds a body back, or may be found to.
 bool has_air_drag(const Mechanism& mechanism, int body);

@@ -257,7 +257,7 @@ class SceneMaker {
     const auto& sensor = mechanism_.inertial_sensors[static_cast<std::size_t>(k)];
     const SensorMark mark = mark_of(mechanism_, k, poses_);
     scene_.symbols.push_back({sensor.is_load() ? Symbol::kLoadSensor : Symbol::kSensor, mark.at});
-    if (sensor.kind == estimator::InertialSensor::Kind::kDistance) {
+    if (sensor.traits().mount == estimator::SensorTraits::Mount::kAnchor) {
       scene_.lines.push_back({Ink::kSensor, {mark.anchor, mark.at}});
       scene_.symbols.push_back(
           {Symbol::kGround, mark.anchor, (mark.anchor - mark.at).normalized()});

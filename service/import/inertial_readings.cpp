@@ -26,7 +26,6 @@ constexpr double kLargeShare = 0.5;
 // Median magnitude of the specific force of a rig on earth that is read in g: much of the time it
 // is about still.
 constexpr double kGravityShareMin = 0.8, kGravityShareMax = 1.25;
-constexpr double kGravity = 9.80665;  // [m/s²]
 
 double median(std::vector<double> values) {
   if (values.empty()) return kNaN;
@@ -135,7 +134,8 @@ bool InertialReadings::rests(const Readings& readings, std::size_t first, std::s
 /// Where the range is not stated: readings that stand still at the largest or smallest of all
 /// while the rig moves, too long for a peak of what they come from.
 void InertialReadings::drop_held_extremes(Readings& readings, int first_angle) const {
-  if (readings.column->si_unit == "m") return;  // a mark that rests has no full scale
+  // A mark that rests has no full scale.
+  if (readings.column->reading == estimator::Reading::kPlace) return;
   // As recorded: scaled ones may differ by rounding.
   const std::vector<double>& raw = table_.values[static_cast<std::size_t>(readings.request)];
   const std::vector<std::size_t> rows = rows_read(raw);
@@ -180,7 +180,8 @@ void InertialReadings::check_gravity(int sensor) const {
   const Readings* axes[3];
   for (int k = 0; k < 3; ++k) {
     axes[k] = find(sensor * kAxes + kAxes / 2 + k);
-    if (axes[k] == nullptr || axes[k]->column->si_unit != "m/s²") return;
+    if (axes[k] == nullptr) return;
+    if (axes[k]->column->reading != estimator::Reading::kSpecificForce) return;
   }
   std::vector<double> magnitudes;
   for (std::size_t row = 0; row < axes[0]->values.size(); ++row) {
@@ -193,19 +194,21 @@ void InertialReadings::check_gravity(int sensor) const {
     return usual >= kGravityShareMin * gravity && usual <= kGravityShareMax * gravity;
   };
   const bool is_in_g = axes[0]->column->in_si && is_about(1.0);
-  const bool is_in_si = !axes[0]->column->in_si && is_about(kGravity * kGravity);
+  const bool is_in_si = !axes[0]->column->in_si &&
+                        is_about(estimator::kStandardGravity * estimator::kStandardGravity);
   if (!is_in_g && !is_in_si) return;
   throw proto::InputError(
       axes[0]->column->place + ": inertial sensor '" + axes[0]->column->sensor + "' in " +
       table_.path + " would read a specific force of " + format_number(usual, 3) +
-      " m/s² half of the time, where gravity alone is " + format_number(kGravity, 3) +
+      " m/s² half of the time, where gravity alone is " +
+      format_number(estimator::kStandardGravity, 3) +
       (is_in_g ? "; its columns are in g: write unit: STANDARD_GRAVITY"
                : "; its columns are in m/s²: write unit: METER_PER_SECOND_SQUARED"));
 }
 
 void InertialReadings::check_units() const {
   for (const Readings& each : columns_) {
-    if (each.column->si_unit != "rad/s") continue;
+    if (each.column->reading != estimator::Reading::kRate) continue;
     std::vector<double> speeds;
     for (const double rate : each.values) {
       if (!std::isnan(rate)) speeds.push_back(std::abs(rate));
@@ -232,8 +235,7 @@ void InertialReadings::add_notes(std::vector<std::string>& notes) const {
     const std::string name = "column '" + each.column->column + "'";
     if (!changes(raw, 0, raw.size())) {
       notes.push_back("warning: " + name + (read.empty() ? " is empty" : " never changes") +
-                      ": is " + kind_of(*each.column) + " '" + each.column->sensor +
-                      "' connected?");
+                      ": is " + each.column->what + " '" + each.column->sensor + "' connected?");
     } else if (read.size() < raw.size()) {
       notes.push_back(name + " was read in " + std::to_string(read.size()) + " of " +
                       std::to_string(raw.size()) + " rows");

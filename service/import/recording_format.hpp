@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/inertial_sensor.hpp"
 #include "estimator/model/joint_kind.hpp"
 
 namespace service {
@@ -35,18 +36,14 @@ struct ControlColumn {
 struct InertialColumn {
   std::string column;
   std::string sensor;
-  int index = 0;             ///< of the columns of estimator::Segment::inertial
-  double scale = 1.0;        ///< [rad/s or m/s² per unit of the column], negative when inverted
-  double range = 0.0;        ///< most it can read either way [rad/s or m/s²]; 0: not stated
-  std::string si_unit = {};  ///< "rad/s" or "m/s²", "N·m" or "N", "m"
-  bool in_si = true;         ///< the rig file says that the column is in that unit
-  std::string place = {};    ///< as of an angle
+  const char* what = "";  ///< its sensor is, for people (SensorTraits)
+  int index = 0;          ///< of the columns of estimator::Segment::inertial
+  double scale = 1.0;     ///< [SI unit per unit of the column], negative when inverted
+  double range = 0.0;     ///< most it can read either way [SI unit]; 0: not stated
+  estimator::Reading reading = {};
+  bool in_si = true;       ///< the rig file says that the column is in that unit
+  std::string place = {};  ///< as of an angle
 };
-
-/// Of what kind its sensor is, for people.
-inline const char* kind_of(const InertialColumn& column) {
-  return column.si_unit == "rad/s" || column.si_unit == "m/s²" ? "inertial sensor" : "sensor";
-}
 
 /// How a rig's CSV recordings look. Columns are in hinge order, as in estimator::Segment.
 struct RecordingFormat {

@@ -1,6 +1,7 @@
 #include "service/import/rig_sensors.hpp"
 
 #include <cmath>
+#include <tuple>
 
 #include "service/import/rig_sides.hpp"
 
@@ -33,70 +34,6 @@ int moving_body(const Sensor& source, const proto::TextLocator& place,
     place.at("body").fail("the ground does not move; name the body that the sensor is on");
   }
   return find_body(mechanism, source.body(), "body", place, false);
-}
-
-void add_inertial(const v1::InertialSensor& source, const proto::TextLocator& place,
-                  estimator::Mechanism& mechanism) {
-  if (!source.has_gyroscope() && !source.has_accelerometer()) {
-    place.fail("inertial sensor '" + source.name() +
-               "' reads nothing; add gyroscope { } or accelerometer { }");
-  }
-  mechanism.inertial_sensors.push_back({.name = source.name(),
-                                        .body = moving_body(source, place, mechanism),
-                                        .frame = read_sensor_frame(source, place)});
-}
-
-void add_torque(const v1::TorqueSensor& source, const proto::TextLocator& place,
-                estimator::Mechanism& mechanism) {
-  const int joint = find_joint(mechanism, source.hinge(), place);
-  const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-  const bool is_motor = source.of() == v1::TorqueSensor::MOTOR;
-  if (is_motor && source.delay().free()) {
-    place.at("delay").fail(
-        "torque sensor '" + source.name() +
-        "': a motor's torque jumps with the control, so by how much its readings "
-        "are late is not estimated; give the value without free");
-  }
-  if (is_motor && !hinge.motorised) {
-    place.at("hinge").fail("torque sensor '" + source.name() + "' is of the motor of hinge '" +
-                           hinge.name +
-                           "', which has none; add motor { } to it or write of: JOINT");
-  }
-  mechanism.inertial_sensors.push_back(
-      {.name = source.name(),
-       .body = hinge.body_b,
-       .kind = is_motor ? InertialSensor::Kind::kMotorTorque : InertialSensor::Kind::kJointTorque,
-       .hinge = joint});
-}
-
-void add_force_torque(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
-                      estimator::Mechanism& mechanism) {
-  const int joint = find_joint(mechanism, source.hinge(), place);
-  if (!source.has_moment() && !source.has_force()) {
-    place.fail("force/torque sensor '" + source.name() +
-               "' reads nothing; add moment { } or force { }");
-  }
-  mechanism.inertial_sensors.push_back(
-      {.name = source.name(),
-       .body = mechanism.hinges[static_cast<std::size_t>(joint)].body_b,
-       .frame = read_sensor_frame(source, place),
-       .kind = InertialSensor::Kind::kForceTorque,
-       .hinge = joint});
-}
-
-void add_position(const v1::PositionSensor& source, const proto::TextLocator& place,
-                  estimator::Mechanism& mechanism) {
-  mechanism.inertial_sensors.push_back({.name = source.name(),
-                                        .body = moving_body(source, place, mechanism),
-                                        .frame = read_sensor_frame(source, place),
-                                        .kind = InertialSensor::Kind::kPosition});
-}
-
-void add_distance(const v1::DistanceSensor& source, const proto::TextLocator& place,
-                  estimator::Mechanism& mechanism) {
-  mechanism.inertial_sensors.push_back({.name = source.name(),
-                                        .body = moving_body(source, place, mechanism),
-                                        .kind = InertialSensor::Kind::kDistance});
 }
 
 /// Reads the parameters of one sensor.
@@ -136,7 +73,14 @@ class SensorReader {
     cross(source.cross_axis(), place.at("cross_axis"), InertialQuantity::kForceCrossXY);
   }
 
-  /// What sensors of six axes have in common.
+  /// A sensor of one axis.
+  void only(const Message& source, const proto::TextLocator& place) const {
+    one(source, "bias", place, InertialQuantity::kRateBiasX);
+    one(source, "scale", place, InertialQuantity::kRateScaleX);
+    one(source, "delay", place, InertialQuantity::kDelay);
+  }
+
+  /// What sensors with axes of their own have in common.
   template <typename Sensor>
   void place(const Sensor& source, const proto::TextLocator& place) const {
     three(source.point(), place.at("point"), InertialQuantity::kPointX);
@@ -167,69 +111,201 @@ class SensorReader {
   const ParameterRead& read_;
 };
 
+InstrumentFacts::Unit counts(const char* field, double per_unit) {
+  return {"COUNT", "counts", field, per_unit > 0.0 ? 1.0 / per_unit : 0.0};
+}
+
+// A message of rig files that gives sensors. A source is a struct with
+//
+//   kField, kWhat   its field of the rig, and what such a sensor is called
+//   all(rig)        those that there are
+//   sensor(...)     what the mechanism has of one
+//   read(...)       its parameters
+//   facts(...)      of an instrument, for columns; none where its case does not hold that
+
+struct InertialSource {
+  static constexpr const char *kField = "inertial_sensor", *kWhat = "inertial sensor";
+  static const auto& all(const v1::Rig& rig) { return rig.inertial_sensor(); }
+
+  static InertialSensor sensor(const v1::InertialSensor& source, const proto::TextLocator& place,
+                               const estimator::Mechanism& mechanism) {
+    if (!source.has_gyroscope() && !source.has_accelerometer()) {
+      place.fail("inertial sensor '" + source.name() +
+                 "' reads nothing; add gyroscope { } or accelerometer { }");
+    }
+    return {.name = source.name(),
+            .body = moving_body(source, place, mechanism),
+            .frame = read_sensor_frame(source, place)};
+  }
+  static void read(const v1::InertialSensor& source, const proto::TextLocator& place,
+                   const SensorReader& reader) {
+    reader.place(source, place);
+    reader.first(source.gyroscope(), place.at("gyroscope"));
+    reader.second(source.accelerometer(), place.at("accelerometer"));
+  }
+  static std::optional<InstrumentFacts> facts(const v1::InertialSensor& source, int instrument) {
+    if (instrument == 0) {
+      if (!source.has_gyroscope()) return std::nullopt;
+      const v1::Gyroscope& own = source.gyroscope();
+      return InstrumentFacts{own.range_rad_per_s(),
+                             {counts("counts_per_rad_per_s", own.counts_per_rad_per_s())}};
+    }
+    if (!source.has_accelerometer()) return std::nullopt;
+    const v1::Accelerometer& own = source.accelerometer();
+    return InstrumentFacts{own.range_m_per_s2(),
+                           {counts("counts_per_m_per_s2", own.counts_per_m_per_s2())}};
+  }
+};
+
+struct TorqueSource {
+  static constexpr const char *kField = "torque_sensor", *kWhat = "torque sensor";
+  static const auto& all(const v1::Rig& rig) { return rig.torque_sensor(); }
+
+  static InertialSensor sensor(const v1::TorqueSensor& source, const proto::TextLocator& place,
+                               const estimator::Mechanism& mechanism) {
+    const int joint = find_joint(mechanism, source.hinge(), place);
+    const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
+    const bool is_motor = source.of() == v1::TorqueSensor::MOTOR;
+    if (is_motor && source.delay().free()) {
+      place.at("delay").fail(
+          "torque sensor '" + source.name() +
+          "': a motor's torque jumps with the control, so by how much its readings "
+          "are late is not estimated; give the value without free");
+    }
+    if (is_motor && !hinge.motorised) {
+      place.at("hinge").fail("torque sensor '" + source.name() + "' is of the motor of hinge '" +
+                             hinge.name +
+                             "', which has none; add motor { } to it or write of: JOINT");
+    }
+    return {
+        .name = source.name(),
+        .body = hinge.body_b,
+        .kind = is_motor ? InertialSensor::Kind::kMotorTorque : InertialSensor::Kind::kJointTorque,
+        .hinge = joint};
+  }
+  static void read(const v1::TorqueSensor& source, const proto::TextLocator& place,
+                   const SensorReader& reader) {
+    reader.only(source, place);
+  }
+  static std::optional<InstrumentFacts> facts(const v1::TorqueSensor& source, int) {
+    return InstrumentFacts{source.range(),
+                           {{"AMPERE", "amperes", "torque_per_A", source.torque_per_a()},
+                            counts("counts_per_unit", source.counts_per_unit())}};
+  }
+};
+
+struct ForceTorqueSource {
+  static constexpr const char *kField = "force_torque_sensor", *kWhat = "force/torque sensor";
+  static const auto& all(const v1::Rig& rig) { return rig.force_torque_sensor(); }
+
+  static InertialSensor sensor(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
+                               const estimator::Mechanism& mechanism) {
+    const int joint = find_joint(mechanism, source.hinge(), place);
+    if (!source.has_moment() && !source.has_force()) {
+      place.fail("force/torque sensor '" + source.name() +
+                 "' reads nothing; add moment { } or force { }");
+    }
+    return {.name = source.name(),
+            .body = mechanism.hinges[static_cast<std::size_t>(joint)].body_b,
+            .frame = read_sensor_frame(source, place),
+            .kind = InertialSensor::Kind::kForceTorque,
+            .hinge = joint};
+  }
+  static void read(const v1::ForceTorqueSensor& source, const proto::TextLocator& place,
+                   const SensorReader& reader) {
+    reader.place(source, place);
+    reader.first(source.moment(), place.at("moment"));
+    reader.second(source.force(), place.at("force"));
+  }
+  static std::optional<InstrumentFacts> facts(const v1::ForceTorqueSensor& source, int instrument) {
+    if (!(instrument == 0 ? source.has_moment() : source.has_force())) return std::nullopt;
+    const v1::LoadCell& cell = instrument == 0 ? source.moment() : source.force();
+    return InstrumentFacts{cell.range(), {counts("counts_per_unit", cell.counts_per_unit())}};
+  }
+};
+
+struct PositionSource {
+  static constexpr const char *kField = "position_sensor", *kWhat = "position sensor";
+  static const auto& all(const v1::Rig& rig) { return rig.position_sensor(); }
+
+  static InertialSensor sensor(const v1::PositionSensor& source, const proto::TextLocator& place,
+                               const estimator::Mechanism& mechanism) {
+    return {.name = source.name(),
+            .body = moving_body(source, place, mechanism),
+            .frame = read_sensor_frame(source, place),
+            .kind = InertialSensor::Kind::kPosition};
+  }
+  static void read(const v1::PositionSensor& source, const proto::TextLocator& place,
+                   const SensorReader& reader) {
+    reader.place(source, place);
+    reader.three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
+    reader.three(source.scale(), place.at("scale"), InertialQuantity::kRateScaleX);
+  }
+  static std::optional<InstrumentFacts> facts(const v1::PositionSensor& source, int) {
+    return InstrumentFacts{.units = {counts("counts_per_m", source.counts_per_m())}};
+  }
+};
+
+struct DistanceSource {
+  static constexpr const char *kField = "distance_sensor", *kWhat = "distance sensor";
+  static const auto& all(const v1::Rig& rig) { return rig.distance_sensor(); }
+
+  static InertialSensor sensor(const v1::DistanceSensor& source, const proto::TextLocator& place,
+                               const estimator::Mechanism& mechanism) {
+    return {.name = source.name(),
+            .body = moving_body(source, place, mechanism),
+            .kind = InertialSensor::Kind::kDistance};
+  }
+  static void read(const v1::DistanceSensor& source, const proto::TextLocator& place,
+                   const SensorReader& reader) {
+    reader.three(source.point(), place.at("point"), InertialQuantity::kPointX);
+    reader.three(source.anchor(), place.at("anchor"), InertialQuantity::kMountX);
+    reader.only(source, place);
+  }
+  static std::optional<InstrumentFacts> facts(const v1::DistanceSensor& source, int) {
+    return InstrumentFacts{.units = {counts("counts_per_m", source.counts_per_m())}};
+  }
+};
+
+using AllSources =
+    std::tuple<InertialSource, TorqueSource, ForceTorqueSource, PositionSource, DistanceSource>;
+
+/// Calls `visit(source, message, i)` for every sensor of a rig, the i-th of its source, in the
+/// mechanism's order.
+template <typename Visit>
+void for_each_sensor(const v1::Rig& rig, const Visit& visit) {
+  const auto of_source = [&](auto source) {
+    for (int i = 0; i < source.all(rig).size(); ++i) visit(source, source.all(rig)[i], i);
+  };
+  std::apply([&](auto... source) { (of_source(source), ...); }, AllSources());
+}
+
 }  // namespace
+
+std::optional<InstrumentFacts> instrument_facts(const v1::Rig& rig, int sensor, int instrument) {
+  std::optional<InstrumentFacts> facts;
+  int at = 0;
+  for_each_sensor(rig, [&](auto source, const auto& message, int) {
+    if (at++ == sensor) facts = source.facts(message, instrument);
+  });
+  return facts;
+}
 
 void add_sensors(const v1::Rig& rig, const proto::TextLocator& root,
                  estimator::Mechanism& mechanism, const NameCheck& check_name) {
-  const auto add = [&](const auto& sources, const char* field, const char* kind, auto add_one) {
-    for (int i = 0; i < sources.size(); ++i) {
-      const proto::TextLocator place = root.at(field, i);
-      check_name(sources[i].name(), kind, place);
-      add_one(sources[i], place, mechanism);
-    }
-  };
-  add(rig.inertial_sensor(), "inertial_sensor", "inertial sensor", add_inertial);
-  add(rig.torque_sensor(), "torque_sensor", "torque sensor", add_torque);
-  add(rig.force_torque_sensor(), "force_torque_sensor", "force/torque sensor", add_force_torque);
-  add(rig.position_sensor(), "position_sensor", "position sensor", add_position);
-  add(rig.distance_sensor(), "distance_sensor", "distance sensor", add_distance);
+  for_each_sensor(rig, [&](auto source, const auto& message, int i) {
+    const proto::TextLocator place = root.at(source.kField, i);
+    check_name(message.name(), source.kWhat, place);
+    mechanism.inertial_sensors.push_back(source.sensor(message, place, mechanism));
+  });
 }
 
 void read_sensors(const v1::Rig& rig, const proto::TextLocator& root,
                   estimator::Mechanism& mechanism, const ParameterRead& read) {
   int sensor = 0;
-  for (int i = 0; i < rig.inertial_sensor_size(); ++i, ++sensor) {
-    const v1::InertialSensor& source = rig.inertial_sensor(i);
-    const proto::TextLocator place = root.at("inertial_sensor", i);
-    const SensorReader reader(sensor, mechanism, read);
-    reader.place(source, place);
-    reader.first(source.gyroscope(), place.at("gyroscope"));
-    reader.second(source.accelerometer(), place.at("accelerometer"));
-  }
-  for (int i = 0; i < rig.torque_sensor_size(); ++i, ++sensor) {
-    const v1::TorqueSensor& source = rig.torque_sensor(i);
-    const proto::TextLocator place = root.at("torque_sensor", i);
-    const SensorReader reader(sensor, mechanism, read);
-    reader.one(source, "bias", place, InertialQuantity::kRateBiasX);
-    reader.one(source, "scale", place, InertialQuantity::kRateScaleX);
-    reader.one(source, "delay", place, InertialQuantity::kDelay);
-  }
-  for (int i = 0; i < rig.force_torque_sensor_size(); ++i, ++sensor) {
-    const v1::ForceTorqueSensor& source = rig.force_torque_sensor(i);
-    const proto::TextLocator place = root.at("force_torque_sensor", i);
-    const SensorReader reader(sensor, mechanism, read);
-    reader.place(source, place);
-    reader.first(source.moment(), place.at("moment"));
-    reader.second(source.force(), place.at("force"));
-  }
-  for (int i = 0; i < rig.position_sensor_size(); ++i, ++sensor) {
-    const v1::PositionSensor& source = rig.position_sensor(i);
-    const proto::TextLocator place = root.at("position_sensor", i);
-    const SensorReader reader(sensor, mechanism, read);
-    reader.place(source, place);
-    reader.three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
-    reader.three(source.scale(), place.at("scale"), InertialQuantity::kRateScaleX);
-  }
-  for (int i = 0; i < rig.distance_sensor_size(); ++i, ++sensor) {
-    const v1::DistanceSensor& source = rig.distance_sensor(i);
-    const proto::TextLocator place = root.at("distance_sensor", i);
-    const SensorReader reader(sensor, mechanism, read);
-    reader.three(source.point(), place.at("point"), InertialQuantity::kPointX);
-    reader.three(source.anchor(), place.at("anchor"), InertialQuantity::kMountX);
-    reader.one(source, "bias", place, InertialQuantity::kRateBiasX);
-    reader.one(source, "scale", place, InertialQuantity::kRateScaleX);
-    reader.one(source, "delay", place, InertialQuantity::kDelay);
-  }
+  for_each_sensor(rig, [&](auto source, const auto& message, int i) {
+    source.read(message, root.at(source.kField, i), SensorReader(sensor++, mechanism, read));
+  });
 }
 
 }  // namespace service

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "daq/scenario/catalog.hpp"
 #include "daq/scenario/command_limits.hpp"
+#include "estimator/model/inertial_sensor.hpp"
 
 namespace service {
 
@@ -25,13 +27,11 @@ struct Scenario {
   Eigen::VectorXd initial_speeds{};  ///< one a hinge [rad/s or m/s]
   daq::CommandLimits command_limits{};
   std::vector<HingeLimit> limits{};
-  double noise = 0.0;               ///< standard deviation of the angles' white noise [rad]
-  double position_noise = 0.0;      ///< of the positions', and of sensors of places [m]
-  double rate_noise = 0.0;          ///< of gyroscopes' [rad/s]
-  double acceleration_noise = 0.0;  ///< of accelerometers' [m/s²]
-  double moment_noise = 0.0;        ///< of torques' and moments' [N·m]; of what slides [N]
-  double force_noise = 0.0;         ///< of forces' [N]
-  bool quantise = false;            ///< round angles and positions to encoder counts
+  double noise = 0.0;           ///< standard deviation of the angles' white noise [rad]
+  double position_noise = 0.0;  ///< of the positions' [m]
+  /// Of sensors, by estimator::Reading; of a torque of what slides as of a moment.
+  std::array<double, static_cast<std::size_t>(estimator::Reading::kCount)> sensor_noise{};
+  bool quantise = false;  ///< round angles and positions to encoder counts
   std::uint64_t seed = 0;
 };
 

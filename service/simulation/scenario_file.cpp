@@ -29,14 +29,7 @@ class ScenarioReader {
     read_initial_state();
     read_command_limits();
     read_limits();
-    scenario_.noise = source_.noise().angle_standard_deviation_rad();
-    scenario_.position_noise = source_.noise().position_standard_deviation_m();
-    scenario_.rate_noise = source_.noise().gyroscope_standard_deviation_rad_per_s();
-    scenario_.acceleration_noise = source_.noise().accelerometer_standard_deviation_m_per_s2();
-    scenario_.moment_noise = source_.noise().torque_standard_deviation_nm();
-    scenario_.force_noise = source_.noise().force_standard_deviation_n();
-    scenario_.quantise = source_.noise().quantise();
-    scenario_.seed = source_.noise().seed();
+    read_noise(source_.noise());
     return scenario_;
   }
 
@@ -66,6 +59,22 @@ class ScenarioReader {
 
   const JointTraits& traits_at(int hinge) const {
     return rig_.mechanism.hinges[static_cast<std::size_t>(hinge)].traits();
+  }
+
+  void read_noise(const v1::SensorNoise& noise) {
+    using estimator::Reading;
+    const auto of = [&](Reading reading) -> double& {
+      return scenario_.sensor_noise[static_cast<std::size_t>(reading)];
+    };
+    scenario_.noise = noise.angle_standard_deviation_rad();
+    scenario_.position_noise = noise.position_standard_deviation_m();
+    of(Reading::kPlace) = scenario_.position_noise;
+    of(Reading::kRate) = noise.gyroscope_standard_deviation_rad_per_s();
+    of(Reading::kSpecificForce) = noise.accelerometer_standard_deviation_m_per_s2();
+    of(Reading::kMoment) = noise.torque_standard_deviation_nm();
+    of(Reading::kForce) = noise.force_standard_deviation_n();
+    scenario_.quantise = noise.quantise();
+    scenario_.seed = noise.seed();
   }
 
   void read_initial_state() {

@@ -39,10 +39,7 @@ void SensorReadings::take(const Eigen::MatrixXd& motion, const Eigen::VectorXd& 
 }
 
 double SensorReadings::noise_of(const estimator::InertialSensor& sensor, int axis) const {
-  const bool is_first = axis < kAxes / 2;
-  if (sensor.is_load()) return is_first ? scenario_.moment_noise : scenario_.force_noise;
-  if (sensor.kind != estimator::InertialSensor::Kind::kInertial) return scenario_.position_noise;
-  return is_first ? scenario_.rate_noise : scenario_.acceleration_noise;
+  return scenario_.sensor_noise[static_cast<std::size_t>(sensor.traits().instrument(axis).reads)];
 }
 
 Eigen::RowVectorXd SensorReadings::read() {

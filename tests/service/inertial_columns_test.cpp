@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "estimator/model/inertial_sensor.hpp"
 #include "proto/rig.pb.h"
 #include "service/import/csv_recording.hpp"
 #include "service/import/holes.hpp"
@@ -349,6 +351,44 @@ TEST(InertialColumns, MistakesAreNamed) {
   for (const auto& [columns, parts] : cases) {
     SCOPED_TRACE(columns);
     expect_parts(refusal([&] { (void)make_rig(columns); }), parts);
+  }
+}
+
+/// The kind of column that names an axis, or none.
+const google::protobuf::Descriptor* column_of_axis(std::string axis) {
+  for (char& c : axis) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const auto* column : {InertialColumn::descriptor(), rigcal::v1::LoadColumn::descriptor(),
+                             rigcal::v1::PlaceColumn::descriptor()}) {
+    if (column->FindEnumTypeByName("Axis")->FindValueByName(axis) != nullptr) return column;
+  }
+  return nullptr;
+}
+
+// A word of a table that the schema lacks would leave an axis that no rig file can name, and a row
+// at another place than its name would be read for another kind: where assertions are off,
+// silently.
+TEST(SensorKinds, AreInOrderAndSpeakTheSchemasWords) {
+  for (const estimator::ReadingTraits& row : estimator::kReadingKinds) {
+    EXPECT_EQ(reading_traits(row.reading).reading, row.reading) << row.unit();
+  }
+  for (const estimator::SensorTraits& row : estimator::kSensorKinds) {
+    SCOPED_TRACE(row.reads);
+    EXPECT_EQ(sensor_traits(row.kind).kind, row.kind);
+    const google::protobuf::Descriptor* const first = column_of_axis(row.instruments[0].axes[0]);
+    ASSERT_NE(first, nullptr);
+    for (const estimator::Instrument& each : row.instruments) {
+      const estimator::ReadingTraits& reading = reading_traits(each.reads);
+      for (int axis = 0; axis < each.axis_count; ++axis) {
+        EXPECT_EQ(column_of_axis(each.axes[axis]), first) << each.axes[axis];
+      }
+      for (const auto& units : {reading.units, reading_traits(reading.of_slide).units}) {
+        for (const estimator::ReadingUnit& unit : units) {
+          if (unit.word == nullptr) continue;
+          EXPECT_NE(first->FindEnumTypeByName("Unit")->FindValueByName(unit.word), nullptr)
+              << unit.word;
+        }
+      }
+    }
   }
 }
 

@@ -31,24 +31,23 @@ constexpr double kAngleNoiseMin = 1e-4, kInertialNoiseMin = 1e-4;
 constexpr double kAngleSpread = 1.0;           // [rad or m]
 constexpr double kRateSpread = 10.0;           // [rad/s or m/s]
 constexpr double kAccelerationSpread = 100.0;  // [rad/s² or m/s²]
-constexpr double kRateBias = 0.3;              // of a gyroscope [rad/s]
-constexpr double kForceBias = 2.0;             // of an accelerometer [m/s²]
 constexpr double kScaleSpread = 0.1;           // [-]
 constexpr double kPointSpread = 0.05;          // [m]
-constexpr double kOriginSpread = 1.0;          // of a sensor of places [m]
+constexpr double kOriginSpread = 1.0;          // of a point on the ground [m]
 constexpr double kCrossSpread = 0.05;          // [-]
 constexpr double kMountSpread = 0.3;           // [rad]
 
-double spread_of(InertialSensor::Kind kind, InertialQuantity quantity) {
+double spread_of(const SensorTraits& sensor, InertialQuantity quantity) {
   if (quantity < InertialQuantity::kMountX) return kPointSpread;
   if (quantity < InertialQuantity::kRateBiasX) {
-    return kind == InertialSensor::Kind::kDistance ? kOriginSpread : kMountSpread;
+    return sensor.mount == SensorTraits::Mount::kAnchor ? kOriginSpread : kMountSpread;
   }
-  if (quantity < InertialQuantity::kRateScaleX) {
-    return kind == InertialSensor::Kind::kInertial ? kRateBias : kOriginSpread;
-  }
+  const auto bias_spread = [&](int place) {
+    return reading_traits(sensor.instruments[place].reads).bias_spread;
+  };
+  if (quantity < InertialQuantity::kRateScaleX) return bias_spread(0);
   if (quantity < InertialQuantity::kForceBiasX) return kScaleSpread;
-  if (quantity < InertialQuantity::kForceScaleX) return kForceBias;
+  if (quantity < InertialQuantity::kForceScaleX) return bias_spread(1);
   return quantity < InertialQuantity::kRateCrossXY ? kScaleSpread : kCrossSpread;
 }
 
@@ -134,10 +133,13 @@ class Smoother {
         .value;
   }
 
-  InertialSensor::Kind kind_of(int axis) const {
-    return mechanism_.inertial_sensors[static_cast<std::size_t>(axis / InertialSensor::kAxes)].kind;
+  /// Which derivative of the motion an axis reads.
+  int order_of(int axis) const {
+    const auto sensor = static_cast<std::size_t>(axis / InertialSensor::kAxes);
+    const Instrument& instrument =
+        mechanism_.inertial_sensors[sensor].traits().instrument(axis % InertialSensor::kAxes);
+    return reading_traits(instrument.reads).order;
   }
-  bool is_inertial(int axis) const { return kind_of(axis) == InertialSensor::Kind::kInertial; }
 
   /// Density of a white jerk by how accelerations change: of turns by gyroscopes, of slides, and
   /// where there is no gyroscope, by accelerometers and places.
@@ -145,15 +147,15 @@ class Smoother {
     double turn = 0.0, slide = 0.0;
     for (const int axis : program_.axes()) {
       const auto column = segment_.inertial.col(axis);
-      const bool is_rate = is_inertial(axis) && axis % InertialSensor::kAxes < 3;
-      const double wanted = is_inertial(axis) ? kDifferenceTime : kPlaceTime;
+      const bool is_place = order_of(axis) == 0, is_rate = order_of(axis) == 1;
+      const double wanted = is_place ? kPlaceTime : kDifferenceTime;
       const int far = std::max(1, static_cast<int>(std::lround(wanted / segment_.period)));
       const double time = far * segment_.period;
       double sum = 0.0, count = 0.0;
-      for (Eigen::Index k = (is_inertial(axis) ? 2 : 3) * far; k < column.size(); ++k) {
+      for (Eigen::Index k = (is_place ? 3 : 2) * far; k < column.size(); ++k) {
         double change = column[k] - column[k - far];
         if (is_rate) change = (change - column[k - far] + column[k - 2 * far]) / time;
-        if (!is_inertial(axis)) {
+        if (is_place) {
           change += 2.0 * (column[k - 2 * far] - column[k - far]);
           change = (change + column[k - 2 * far] - column[k - 3 * far]) / (time * time);
         }
@@ -267,7 +269,7 @@ class Smoother {
     bool is_own = false;
     for (int place = 0; place < program_.axis_count(); ++place) {
       const int axis = program_.axes()[static_cast<std::size_t>(place)];
-      if (is_inertial(axis) && axis % InertialSensor::kAxes < 3) continue;
+      if (order_of(axis) == 1) continue;
       double sum = 0.0, count = 0.0;
       for (const double value : segment_.inertial.col(axis).head(samples)) {
         if (std::isnan(value)) continue;
@@ -298,7 +300,7 @@ class Smoother {
       const auto sensor = static_cast<std::size_t>(place / Mechanism::kInertialQuantities);
       const auto quantity = static_cast<InertialQuantity>(place % Mechanism::kInertialQuantities);
       spread[i] = std::min(parameter.prior_standard_deviation,
-                           spread_of(mechanism_.inertial_sensors[sensor].kind, quantity));
+                           spread_of(mechanism_.inertial_sensors[sensor].traits(), quantity));
     }
     return spread.cwiseAbs2().asDiagonal();
   }

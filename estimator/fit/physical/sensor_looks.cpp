@@ -83,31 +83,13 @@ std::vector<int> looked_axes(const Mechanism& mechanism, const std::vector<Segme
 }
 
 std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
-  using Kind = InertialSensor::Kind;
-  static constexpr const char* kInertial[kAxes] = {"gyro_x",  "gyro_y",  "gyro_z",
-                                                   "accel_x", "accel_y", "accel_z"};
-  static constexpr const char* kLoad[kAxes] = {"moment_x", "moment_y", "moment_z",
-                                               "force_x",  "force_y",  "force_z"};
-  static constexpr const char* kPosition[] = {"x", "y", "z"};
   const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
-  if (sensor.kind == Kind::kDistance) return sensor.name + ".distance";
-  if (sensor.axis_count() == 1) return sensor.name + ".torque";
-  const char* const* names = sensor.kind == Kind::kInertial   ? kInertial
-                             : sensor.kind == Kind::kPosition ? kPosition
-                                                              : kLoad;
-  return sensor.name + "." + names[axis % kAxes];
+  return sensor.name + "." + sensor.traits().instrument(axis % kAxes).axes[axis % 3];
 }
 
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
   const InertialSensor& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(axis / kAxes)];
-  const bool is_first = axis % kAxes < 3;
-  if (sensor.kind == InertialSensor::Kind::kInertial) return is_first ? "rad/s" : "m/s²";
-  if (!sensor.is_load()) return "m";
-  if (sensor.axis_count() == 1) {
-    const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(sensor.hinge)];
-    return hinge.kind == JointKind::kPrismatic ? "N" : "N·m";
-  }
-  return is_first ? "N·m" : "N";
+  return reading_of(mechanism, sensor, sensor.traits().instrument(axis % kAxes)).unit();
 }
 
 SensorLooks::SensorLooks(const Mechanism& mechanism, const Segment& segment,
