@@ -43,10 +43,15 @@ template <typename Message>
 void check_motor(const Message& excitation, const Context& context) {
   const auto& motors = context.rig.motors;
   if (std::find(motors.begin(), motors.end(), excitation.motor()) != motors.end()) return;
-  context.place.at("motor").fail(
-      motors.empty() ? "needs a motor, and " + context.rig.path + " has none; use release"
-                     : "\"" + excitation.motor() + "\" has no motor in " + context.rig.path +
-                           "; write motor: " + quoted_list(motors));
+  const proto::TextLocator place = context.place.at("motor");
+  if (motors.empty()) {
+    place.fail("needs a motor, and " + context.rig.path + " has none; use release");
+  }
+  const std::string said =
+      excitation.motor().empty()
+          ? "is not said, and which motor is meant is never guessed"
+          : "\"" + excitation.motor() + "\" has no motor in " + context.rig.path;
+  place.fail(said + "; write motor: " + quoted_list(motors));
 }
 
 /// Refuses a number of the other kind of joint.

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
+#include "estimator/fit/number_text.hpp"
 
 namespace estimator {
 namespace {
@@ -56,7 +56,8 @@ Finding outlier_finding(const Sensor& sensor, const std::string& recording,
     finding.what += ", the last at " + number_text(outliers.last, kTimeDigits) + " s";
   }
   finding.advice = tail ? "nothing, unless there are more of them than noise has"
-                        : "look for a loose plug, a dirty code disc or interference";
+                        : std::string("look for a loose plug, a dirty code ") +
+                              (sensor.traits().turns ? "disc" : "scale") + " or interference";
   if (isolated) {
     finding.treatment = outliers.count == 1 ? "it is held back" : "they are held back";
   } else {

@@ -8,7 +8,7 @@
 
 #include "estimator/signal/time_series.hpp"
 #include "proto/text/csv_table.hpp"
-#include "service/import/holes.hpp"
+#include "service/import/joined_segments.hpp"
 #include "service/import/recording_format.hpp"
 
 namespace service {

@@ -4,7 +4,7 @@
 
 #include "proto/text/csv_table.hpp"
 #include "service/import/csv_recording.hpp"
-#include "service/import/holes.hpp"
+#include "service/import/joined_segments.hpp"
 #include "service/import/recording_format.hpp"
 
 namespace service {

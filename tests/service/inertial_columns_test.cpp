@@ -12,7 +12,7 @@
 #include "estimator/model/inertial_sensor.hpp"
 #include "proto/rig.pb.h"
 #include "service/import/csv_recording.hpp"
-#include "service/import/holes.hpp"
+#include "service/import/joined_segments.hpp"
 #include "service/import/import_notes.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/refusal.hpp"

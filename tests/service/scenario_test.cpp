@@ -46,6 +46,8 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
                {"s.textproto:2:", "'moter'", "motor, command, start_s"});
   expect_parts(refusal_of("duration_s: 1\nstep { motor: \"3\" command: 1 }"),
                {"s.textproto:2:8", "\"3\" has no motor", "write motor: \"1\""});
+  expect_parts(refusal_of("duration_s: 1\nstep { command: 1 }"),
+               {"s.textproto:2:", "motor is not said", "write motor: \"1\""});
   expect_parts(refusal_of("duration_s: 1\nstep { motor: \"2\" command: 1 }"),
                {"s.textproto:2:8", "no motor"});
   expect_parts(refusal_of("duration_s: 1\npulse { motor: \"1\" command: 1 width_s: 0 }"),

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "estimator/doctor/finding_text.hpp"
 #include "tests/estimator/doctor/made_up_motion.hpp"
 
 namespace {
@@ -94,6 +95,19 @@ TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
   readings[500] += 2.0 * M_PI;
   EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
   EXPECT_EQ(outliers_of(readings, 1000.0, JointKind::kPrismatic).size(), 1U);
+}
+
+// What an operator is told to look at must be there.
+TEST(Outliers, AreBlamedOnTheCodeThatTheEncoderHas) {
+  const estimator::OutlierCount outliers{
+      .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
+  const auto advice = [&](JointKind kind) {
+    return outlier_finding({.name = "x", .kind = kind}, "", outliers,
+                           estimator::SeriesKind::kMotion)
+        .advice;
+  };
+  EXPECT_NE(advice(JointKind::kRevolute).find("code disc"), std::string::npos);
+  EXPECT_NE(advice(JointKind::kPrismatic).find("code scale"), std::string::npos);
 }
 
 // Two readings on the far side of a lasting step are as good as those behind them.

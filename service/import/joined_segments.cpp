@@ -1,4 +1,4 @@
-#include "service/import/holes.hpp"
+#include "service/import/joined_segments.hpp"
 
 #include <cmath>
 
