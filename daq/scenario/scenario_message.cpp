@@ -49,7 +49,7 @@ void check_motor(const Message& excitation, const Context& context) {
   }
   const std::string said =
       excitation.motor().empty()
-          ? "is not said, and which motor is meant is never guessed"
+          ? "says no motor, and which is meant is never guessed"
           : "\"" + excitation.motor() + "\" has no motor in " + context.rig.path;
   place.fail(said + "; write motor: " + quoted_list(motors));
 }

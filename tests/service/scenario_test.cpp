@@ -47,7 +47,7 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
   expect_parts(refusal_of("duration_s: 1\nstep { motor: \"3\" command: 1 }"),
                {"s.textproto:2:8", "\"3\" has no motor", "write motor: \"1\""});
   expect_parts(refusal_of("duration_s: 1\nstep { command: 1 }"),
-               {"s.textproto:2:", "motor is not said", "write motor: \"1\""});
+               {"s.textproto:2:", "says no motor", "write motor: \"1\""});
   expect_parts(refusal_of("duration_s: 1\nstep { motor: \"2\" command: 1 }"),
                {"s.textproto:2:8", "no motor"});
   expect_parts(refusal_of("duration_s: 1\npulse { motor: \"1\" command: 1 width_s: 0 }"),

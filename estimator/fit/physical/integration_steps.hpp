@@ -21,7 +21,7 @@ inline constexpr StepLimits kSteps{.turn = 0.04, .longest = 4e-3, .shortest = 1e
 /// Of the last stages for loops, whose joints turn back where links lie in one line: there the
 /// motion is of higher frequency than joints are fast. With kSteps a four-bar is within 2e-6 rad
 /// after 15 s, with these within 1e-8.
-inline constexpr StepLimits kLoopSteps{.turn = 0.015, .longest = 1e-3, .shortest = 1e-4};
+inline constexpr StepLimits kLoopSteps{.turn = 0.012, .longest = 1e-3, .shortest = 1e-4};
 
 /// Integration step for a motion [s]. Errors grow with the fourth power of the turn in a step.
 ///

@@ -121,7 +121,7 @@ std::string short_study() {
   replace("\"rig-leg.textproto\"", "\"" + config("rig-leg.textproto") + "\"");
   replace("\"rig-leg-ratio.textproto\"", "\"" + config("rig-leg-ratio.textproto") + "\"");
   replace("legs: 6", "legs: 1");
-  replace("duration_s: 10", "duration_s: 3");
+  replace("duration_s: 10", "duration_s: 4");
   return text;
 }
 
@@ -134,7 +134,7 @@ double cell(const std::string& csv, const std::string& row, int column) {
 }
 
 // The whole command on one leg. By its true parameters inverse dynamics meets the held-out torques
-// but for their noise, and what differences of noisy angles add, some 5 %; what 3 s tell of the leg
+// but for their noise, and what differences of noisy angles add, some 5 %; what 4 s tell of the leg
 // with its linkage is nearly as good. A constant ratio is not at the crank, and the nominal model
 // is worse still. It cannot see a fault that draw and estimate share; scripts/compare_leg.sh can.
 TEST(LegStudy, LinkagePredictsTorquesToTheirNoiseAndAConstantRatioDoesNot) {
