@@ -240,30 +240,25 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
 void ShootingFit::anneal_again() {
   if (is_over(joint_history_) || options_.acceleration_noise > 0.0) return;
   const ShootingHistory before = joint_history_;
-  const std::vector<bool> seen = process_seen_;
-  const auto give_up = [&](std::unique_ptr<ShootingProblem> first) {
-    joint_ = std::move(first);
-    process_seen_ = seen;
-    joint_history_.termination = before.termination;
-    joint_history_.cost = before.cost;
-  };
-  joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
+  const std::vector<bool> seen =
+      std::exchange(process_seen_, std::vector<bool>(process_seen_.size(), false));
   ShootingNoise noise = joint_->noise();
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
-  std::unique_ptr<ShootingProblem> again = problem_from(joint_->mechanism(), noise, input_.grid);
-  std::unique_ptr<ShootingProblem> first = std::exchange(joint_, std::move(again));
-  process_seen_.assign(process_seen_.size(), false);
+  std::unique_ptr<ShootingProblem> first =
+      std::exchange(joint_, problem_from(joint_->mechanism(), noise, input_.grid));
+  joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
   announce("annealed again", joint_->mechanism(), joint_history_);
   estimate_noise();
-  if (is_over(joint_history_)) return give_up(std::move(first));
-  std::unique_ptr<ShootingProblem> second =
+  std::unique_ptr<ShootingProblem> again =
       problem_from(joint_->mechanism(), first->noise(), input_.grid);
-  announce("annealed again", second->mechanism(), joint_history_);
-  run(*second, options_for(*second, kNegligibleDecrease), joint_history_);
-  if (!(second->cost() < before.cost - kSmallDecrease)) return give_up(std::move(first));
-  joint_ = std::move(second);
+  joint_ = std::move(first);
   process_seen_ = seen;
-  estimate_noise();
+  joint_history_.termination = before.termination;
+  joint_history_.cost = before.cost;
+  if (!is_over(joint_history_) &&
+      try_again(joint_, std::move(again), kNegligibleDecrease, joint_history_)) {
+    estimate_noise();
+  }
 }
 
 bool ShootingFit::leaves_accelerations() const {
