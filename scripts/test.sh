@@ -26,9 +26,6 @@ esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${RIG_JOBS:-$(nproc)}
 scripts/install_dependencies.sh test
-# Paths that ccache counts from the build folder, so that the wheel, which a test builds in a folder of
-# its own, is compiled already.
-if [[ $preset == release ]]; then export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1; fi
 # An interpreter without sanitizers cannot load a module with them.
 python=ON
 case $preset in asan | tsan) python=OFF ;; esac

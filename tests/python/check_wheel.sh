@@ -6,10 +6,8 @@ set -euo pipefail
 
 python=$1
 source_dir=$2
-# What the build beside has compiled is taken out of ccache: same compilers, and paths that count
-# from the build folder.
+# With the same compilers ccache has what the build beside has compiled.
 export CC=$3 CXX=$4
-export CCACHE_BASEDIR=$source_dir CCACHE_NOHASHDIR=1
 shift 4
 settings=()
 for define in "$@"; do settings+=("--config-settings=cmake.define.$define"); done
