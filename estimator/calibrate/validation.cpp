@@ -64,7 +64,7 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   WindowFit result;
   result.fitted = fit.fit_simulation() && is_converged(fit.simulation_history().termination);
   ShootingInput input = prepare_shooting(rig, {window}, options);
-  limit_steps(creep_step(estimate, input.states), input);
+  limit_steps(friction_steps(estimate, input.states), input);
   take_last_steps(input);
   input.grid.interval = std::numeric_limits<double>::infinity();
   const ShootingProblem run(estimate, input.segments, {fit.simulation().states(0).leftCols(1)},

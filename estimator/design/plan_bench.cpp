@@ -45,8 +45,9 @@ PlanBench::PlanBench(const Mechanism& mechanism, PlanFacts facts, int threads)
     offsets_.push_back(sources_of(sensor.offset));
     delays_.push_back(sources_of(sensor.delay));
   }
-  const double longest = creep_step(mechanism, {closed_rest(mechanism, facts_)});
-  steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest)));
+  const FrictionSteps longest = friction_steps(mechanism, {closed_rest(mechanism, facts_)});
+  steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest.everywhere)));
+  near_rest_ = longest.near_rest;
 }
 
 std::vector<HeldControls> PlanBench::hold(const Mechanism& values,
@@ -91,7 +92,7 @@ PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& comma
     motion.intervals.push_back(interval);
   }
   std::vector<Eigen::MatrixXd> joints(plans, Eigen::MatrixXd(samples, program_.joint_count()));
-  IntervalMotion(program_, values, threads_).run(motion.intervals, joints);
+  IntervalMotion(program_, values, threads_, near_rest_).run(motion.intervals, joints);
   motion.end.resize(program_.joint_count(), commands.cols());
   for (std::size_t k = 0; k < plans; ++k) {
     motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
@@ -115,7 +116,7 @@ void PlanBench::coast(const Mechanism& values, const PlanMotion& motion,
   }
   std::vector<Eigen::MatrixXd> after(intervals.size(),
                                      Eigen::MatrixXd(samples, program_.joint_count()));
-  IntervalMotion(program_, values, threads_).run(intervals, after);
+  IntervalMotion(program_, values, threads_, near_rest_).run(intervals, after);
   for (std::size_t k = 0; k < intervals.size(); ++k) {
     joints[k].conservativeResize(joints[k].rows() + samples - 1, Eigen::NoChange);
     joints[k].bottomRows(samples) = after[k];  // its first sample is the commands' last

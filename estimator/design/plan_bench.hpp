@@ -83,6 +83,7 @@ class PlanBench {
   std::vector<std::vector<Source>> offsets_, delays_;  // what those of each sensor follow from
   Eigen::Index free_count_;
   int steps_a_sample_;
+  double near_rest_;  // longest step where joints that creep are near rest [s]
   int threads_;
 };
 

@@ -13,7 +13,7 @@
 
 namespace estimator {
 
-inline constexpr double kRestReach = 1e-9;  // by which coordinates may be moved to stop a joint
+inline constexpr double kStopReach = 1e-9;  // by which coordinates may be moved to stop a joint
 inline constexpr double kLoosening = 1e-9;  // of the bounds, where a joint has broken loose
 
 /// Contacts at the start, from the joints' rates.
@@ -55,7 +55,7 @@ void IntervalLanes<kWidth>::stop_joint(int lane, int joint) {
     rates[p] = *state(lane, c + p);
   }
   const double share = coupling.dot(rates) / coupling.squaredNorm();
-  if (!(std::abs(share) * coupling.norm() <= kRestReach * (1.0 + rates.norm()))) return;
+  if (!(std::abs(share) * coupling.norm() <= kStopReach * (1.0 + rates.norm()))) return;
   rates -= share * coupling;
   for (int p = 0; p < c; ++p) {
     *state(lane, c + p) = std::abs(rates[p]) < kRestRate ? 0.0 : rates[p];

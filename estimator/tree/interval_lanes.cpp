@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "estimator/tree/interval_contacts.hpp"
+#include "estimator/tree/interval_creep.hpp"
 #include "estimator/tree/interval_stops.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
@@ -26,15 +27,22 @@ constexpr double kLocateTolerance = 1e-14;  // [s]
 }  // namespace
 
 template <int kWidth>
-IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism& values, int leg)
+IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism& values,
+                                     const PieceLimits& limits)
     : program_(program),
-      leg_(leg),
+      limits_(limits),
       stops_(joint_stops(values)),
       lanes_(program, values, false),
       single_(program, values, false),
       slots_(kWidth),
       torques_(static_cast<std::size_t>(program.joint_count()), std::vector<double>(kWidth)),
-      spare_(kWidth) {}
+      spare_(kWidth) {
+  if (!std::isfinite(limits.near_rest)) return;
+  for (int j = 0; j < program.joint_count(); ++j) {
+    const double creep = values.hinges[static_cast<std::size_t>(j)].creep_speed;
+    if (creep > 0.0) creepers_.push_back({j, kRestReach * creep});
+  }
+}
 
 template <int kWidth>
 void IntervalLanes<kWidth>::run(std::span<MotionInterval> intervals,
@@ -135,7 +143,7 @@ void IntervalLanes<kWidth>::enter_stretch(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const HeldControls& controls = *slot.interval->controls;
   slot.begin = controls.begin(slot.stretch);
-  slot.end = controls.end(slot.stretch);
+  slot.end = whole_piece(slot);
   slot.event_count = 0;
   slot.holds = false;
   slot.event_joint = slot.event_stop = -1;
@@ -165,7 +173,7 @@ void IntervalLanes<kWidth>::enter_stretch(int lane) {
 template <int kWidth>
 void IntervalLanes<kWidth>::advance(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
-  if (slot.event_joint < 0 && find_event(lane)) return;
+  if (slot.event_joint < 0 && (shorten_for_creep(lane) || find_event(lane))) return;
   read_samples(lane);
   take_looks(lane);
   const int rows = 2 * program_.coordinate_count();
@@ -175,12 +183,18 @@ void IntervalLanes<kWidth>::advance(int lane) {
       lanes_.guess(j)[lane] = lanes_.end_angle(j)[lane];
     }
   }
+  slot.near_rest = ends_near_rest(lane);
   if (slot.event_joint >= 0) {
     meet(lane, slot.end, slot.event_joint, slot.event_stop);
     return;
   }
+  if (is_cut(slot)) {
+    slot.interval->log.cuts.push_back(slot.end);
+    begin_piece(lane, slot.end);
+    return;
+  }
   if (++slot.stretch < slot.interval->last_stretch) {
-    if ((slot.stretch - slot.interval->first_stretch) % leg_ == 0) keep_checkpoint(lane);
+    if ((slot.stretch - slot.interval->first_stretch) % limits_.leg == 0) keep_checkpoint(lane);
     enter_stretch(lane);
     return;
   }
@@ -196,6 +210,7 @@ void IntervalLanes<kWidth>::keep_checkpoint(int lane) {
                          .sample = slot.sample,
                          .look = slot.look,
                          .event = slot.interval->log.events.size(),
+                         .cut = slot.interval->log.cuts.size(),
                          .contacts = slot.contacts,
                          .state = Eigen::VectorXd(2 * program_.coordinate_count())};
   for (int row = 0; row < point.state.size(); ++row) point.state[row] = *state(lane, row);
@@ -263,7 +278,7 @@ template <int kWidth>
 void IntervalLanes<kWidth>::begin_piece(int lane, double time) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   slot.begin = time;
-  slot.end = slot.interval->controls->end(slot.stretch);
+  slot.end = whole_piece(slot);
   slot.event_joint = slot.event_stop = -1;
   load(lane);
 }

@@ -14,14 +14,18 @@ namespace estimator {
 /// Below this a joint of a loop is at rest [rad/s].
 inline constexpr double kRestRate = 1e-11;
 
+struct PieceLimits {
+  int leg = 0;             ///< stretches from one checkpoint to the next
+  double near_rest = 0.0;  ///< longest piece where joints that creep are near rest [s]
+};
+
 /// The engine of IntervalMotion: kWidth intervals at a time, each lane going on to the next
 /// interval as soon as it has finished one.
 template <int kWidth>
 class IntervalLanes {
  public:
   /// @param values  parameters of the mechanism that the program was made from
-  /// @param leg     stretches from one checkpoint to the next
-  IntervalLanes(const TreeProgram& program, const Mechanism& values, int leg);
+  IntervalLanes(const TreeProgram& program, const Mechanism& values, const PieceLimits& limits);
 
   void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles);
 
@@ -35,6 +39,7 @@ class IntervalLanes {
     int event_joint = -1;           // whose contact ends with the piece; −1: none
     int event_stop = -1;            // at that of the stops; −1: in dry friction
     bool holds = false;             // contacts changed too often: joints that stop stay
+    bool near_rest = false;         // where the piece begins, for joints that creep
     Contacts contacts;
   };
 
@@ -82,6 +87,18 @@ class IntervalLanes {
   void settle_joint(int lane, int joint, double time);
   void settle_start(int lane);
 
+  // Of joints that creep.
+  struct Creeper {
+    int joint;
+    double reach;  // rate up to which it is near rest [rad/s]
+  };
+  bool is_cut(const Slot& slot) const {
+    return slot.end < slot.interval->controls->end(slot.stretch);
+  }
+  double whole_piece(const Slot& slot) const;
+  bool ends_near_rest(int lane) const;
+  bool shorten_for_creep(int lane);
+
   // Of joints that have end stops; in trees.
   static Contact contact_at(const JointStop& stop) {
     return stop.side > 0.0 ? Contact::kAtLower : Contact::kAtUpper;
@@ -101,7 +118,8 @@ class IntervalLanes {
   void settle_rest(int lane, double time);
 
   const TreeProgram& program_;
-  int leg_;
+  PieceLimits limits_;
+  std::vector<Creeper> creepers_;
   std::vector<JointStop> stops_;
   MotionLanes<kWidth> lanes_;
   MotionLanes<kSingle> single_;  // one state in all its lanes

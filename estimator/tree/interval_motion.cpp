@@ -25,15 +25,15 @@ int leg_length(std::span<const MotionInterval> intervals) {
 
 void IntervalMotion::run(std::span<MotionInterval> intervals,
                          std::span<Eigen::MatrixXd> angles) const {
-  const int leg = leg_length(intervals);
+  const PieceLimits limits{.leg = leg_length(intervals), .near_rest = near_rest_};
   for_each_batch(threads_, intervals.size(), kWide, [&](std::size_t first, std::size_t count) {
     const auto some = intervals.subspan(first, count);
     if (count <= kNarrow) {
-      IntervalLanes<kNarrow>(program_, values_, leg).run(some, angles.subspan(first, count));
+      IntervalLanes<kNarrow>(program_, values_, limits).run(some, angles.subspan(first, count));
     } else if (count <= kHalf) {
-      IntervalLanes<kHalf>(program_, values_, leg).run(some, angles.subspan(first, count));
+      IntervalLanes<kHalf>(program_, values_, limits).run(some, angles.subspan(first, count));
     } else {
-      IntervalLanes<kWide>(program_, values_, leg).run(some, angles.subspan(first, count));
+      IntervalLanes<kWide>(program_, values_, limits).run(some, angles.subspan(first, count));
     }
   });
 }

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -55,6 +56,9 @@ struct MotionEvent {
 struct MotionLog {
   Contacts start;
   std::vector<MotionEvent> events;  ///< in order of time
+  /// Instants at which steps end within a stretch, since a joint that creeps is near rest; in order
+  /// of time, from the segment's first sample [s].
+  std::vector<double> cuts;
   /// Stretches in which contacts change more often than is followed; joints that stop, or strike
   /// their end stops, then stay until the stretch ends.
   int unresolved = 0;
@@ -73,7 +77,7 @@ struct LookLog {
 /// Where a long interval stands between two stretches, so that its derivatives can begin here.
 struct MotionCheckpoint {
   int stretch = 0, sample = 0, look = 0;  ///< that come next
-  std::size_t event = 0;                  ///< that comes next in the log
+  std::size_t event = 0, cut = 0;         ///< that come next in the log
   Contacts contacts = {};
   Eigen::VectorXd state = {};  ///< coordinates over rates
   Eigen::VectorXd guess = {};  ///< with loops: of all joints
@@ -109,12 +113,17 @@ struct MotionInterval {
 /// A joint rests at its stop, held by a push of which dry friction may be a part, until that push
 /// would have to pull by more than friction can. It comes to rest there when a rebound would last
 /// for less than kFlightMin; where an interval starts beyond a stop, the joint is put at it.
+///
+/// Friction that creeps is steep near rest and flat elsewhere: steps are short where a joint with
+/// it is within a few creep speeds of rest (kRestReach).
 class IntervalMotion {
  public:
-  /// @param values  parameters of the mechanism that the program was made from
-  /// @param threads that integrate; results do not depend on it
-  IntervalMotion(const TreeProgram& program, const Mechanism& values, int threads = 1)
-      : program_(program), values_(values), threads_(threads) {}
+  /// @param values     parameters of the mechanism that the program was made from
+  /// @param threads    that integrate; results do not depend on it
+  /// @param near_rest  longest step where joints that creep are near rest [s]
+  IntervalMotion(const TreeProgram& program, const Mechanism& values, int threads = 1,
+                 double near_rest = std::numeric_limits<double>::infinity())
+      : program_(program), values_(values), threads_(threads), near_rest_(near_rest) {}
 
   /// Integrates all intervals from their starts; fills their ends, logs and checkpoints.
   ///
@@ -125,6 +134,7 @@ class IntervalMotion {
   const TreeProgram& program_;
   const Mechanism& values_;
   int threads_;
+  double near_rest_;
 };
 
 /// Derivatives of intervals whose values IntervalMotion has found, along their start states and the

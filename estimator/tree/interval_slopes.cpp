@@ -32,8 +32,9 @@ class SlopeLanes {
     const MotionInterval* interval = nullptr;
     Result* result = nullptr;
     int stretch = 0, sample = 0, look = 0;
-    std::size_t event = 0;
+    std::size_t event = 0, cut = 0;
     double begin = 0.0, end = 0.0;
+    bool is_cut = false;
     Contacts contacts = {};
   };
 
@@ -116,8 +117,11 @@ void SlopeLanes::load(int lane) {
     pass(lane, events[slot.event]);
     ++slot.event;
   }
-  const bool is_cut = slot.event < events.size() && events[slot.event].stretch == slot.stretch;
-  slot.end = is_cut ? events[slot.event].time : slot.interval->controls->end(slot.stretch);
+  const bool has_event = slot.event < events.size() && events[slot.event].stretch == slot.stretch;
+  slot.end = has_event ? events[slot.event].time : slot.interval->controls->end(slot.stretch);
+  const std::vector<double>& cuts = slot.interval->log.cuts;
+  slot.is_cut = slot.cut < cuts.size() && cuts[slot.cut] < slot.end;
+  if (slot.is_cut) slot.end = cuts[slot.cut++];
   load_piece(lanes_, lane, *slot.interval->controls, slot.stretch, slot.begin, slot.end);
   load_contacts(lanes_, lane, slot.contacts);
 }
@@ -180,7 +184,7 @@ void SlopeLanes::go_on(int lane) {
   const std::vector<MotionEvent>& events = slot.interval->log.events;
   const bool has_event = slot.event < events.size() && events[slot.event].stretch == slot.stretch;
   slot.begin = slot.end;
-  if (!has_event) ++slot.stretch;
+  if (!has_event && !slot.is_cut) ++slot.stretch;
   if (slot.stretch < slot.interval->last_stretch) {
     load(lane);
     return;
@@ -267,10 +271,13 @@ MotionInterval leg_of(const MotionInterval& interval, const MotionCheckpoint* fr
                      .guess = from ? from->guess : interval.guess};
   leg.looks = interval.looks;
   leg.log.start = from ? from->contacts : interval.log.start;
-  const auto events = interval.log.events.begin();
-  leg.log.events.assign(
-      events + static_cast<std::ptrdiff_t>(from ? from->event : 0),
-      to ? events + static_cast<std::ptrdiff_t>(to->event) : interval.log.events.end());
+  const auto take = [&](const auto& whole, auto& part, std::size_t MotionCheckpoint::*next) {
+    const auto first = static_cast<std::ptrdiff_t>(from ? from->*next : 0);
+    part.assign(whole.begin() + first,
+                to ? whole.begin() + static_cast<std::ptrdiff_t>(to->*next) : whole.end());
+  };
+  take(interval.log.events, leg.log.events, &MotionCheckpoint::event);
+  take(interval.log.cuts, leg.log.cuts, &MotionCheckpoint::cut);
   return leg;
 }
 

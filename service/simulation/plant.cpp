@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "estimator/fit/closed_states.hpp"
-#include "estimator/spook/spook_stepper.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/model/model_values.hpp"
+#include "estimator/spook/spook_stepper.hpp"
 #include "estimator/tree/inertial_sensing.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/loop_closure.hpp"
@@ -74,8 +75,12 @@ class SpookPlant final : public Plant {
 /// The equations of motion in one choice of coordinates.
 class Course {
  public:
-  Course(const estimator::Mechanism& mechanism, estimator::CoordinateChoice choice)
-      : choice_(std::move(choice)), program_(mechanism, choice_), motion_(program_, mechanism) {}
+  /// @param near_rest  longest step where joints that creep are near rest [s]
+  Course(const estimator::Mechanism& mechanism, estimator::CoordinateChoice choice,
+         double near_rest)
+      : choice_(std::move(choice)),
+        program_(mechanism, choice_),
+        motion_(program_, mechanism, 1, near_rest) {}
 
   const estimator::CoordinateChoice& choice() const { return choice_; }
   const estimator::TreeProgram& program() const { return program_; }
@@ -161,7 +166,12 @@ class PhysicalPlant final : public Plant {
     estimator::CoordinateChoice choice = closure_.choose({angles_});
     const auto key = std::pair(choice.independent, choice.rows);
     std::unique_ptr<Course>& course = courses_[key];
-    if (!course) course = std::make_unique<Course>(mechanism_, std::move(choice));
+    if (!course) {
+      Eigen::VectorXd state(2 * angles_.size());
+      state << angles_, speeds_;
+      course = std::make_unique<Course>(mechanism_, std::move(choice),
+                                        estimator::friction_steps(mechanism_, {state}).near_rest);
+    }
     course_ = course.get();
     if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice().dependent);
   }

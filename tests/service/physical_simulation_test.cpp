@@ -76,6 +76,19 @@ TEST(PhysicalSimulation, PositionsAreWrittenAndRoundedAsTheirEncoderDoes) {
   EXPECT_NE(csv.find("\n0,200,0\n"), std::string::npos) << "in millimetres";
 }
 
+// Friction of 10 m/s² that rises over a millimetre a second: ten times steeper than a step of 1 ms
+// can follow.
+TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
+  std::string cart = kCart;
+  const std::string spring = "spring { stiffness { value: 6 } }";
+  cart.replace(cart.find(spring), spring.size(),
+               "friction { coulomb_force { value: 15 } creep_speed: 1e-3 }");
+  const SimulatedRun run = run_of(
+      cart, "duration_s: 0.3 release { } initial { hinge: \"rail\" speed_m_per_s: -1 }", 1e-3);
+  EXPECT_NEAR(run.angles(50, 0), -0.05 + 0.5 * 0.5 * 0.5 / 10.0, 1e-9);
+  for (Eigen::Index k = 101; k <= 300; ++k) EXPECT_NEAR(run.angles(k, 0), -0.05, 1e-6);
+}
+
 // A hinge, by either: SPOOK is of first order, so at 0.1 ms it strays by that order.
 TEST(PhysicalSimulation, AgreesWithSpookWhereBothCan) {
   const std::string pendulum = R"(

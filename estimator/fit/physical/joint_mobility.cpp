@@ -49,6 +49,27 @@ std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   return text;
 }
 
+/// Longest step that follows friction as steep as that [s].
+double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
+                    const Eigen::VectorXd& steepness) {
+  const Eigen::VectorXd root = steepness.cwiseSqrt();
+  const Eigen::MatrixXd rate = root.asDiagonal() * mobility * root.asDiagonal();
+  const double longest = kCreepShare / symmetric_eigen(rate).values.maxCoeff();
+  if (longest >= kShortestCreepStep) return longest;
+  Eigen::Index joint = 0;
+  rate.diagonal().maxCoeff(&joint);
+  const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
+  const bool creeps = hinge.creep_speed > 0.0;
+  throw std::invalid_argument(
+      "joint '" + hinge.name + "': " +
+      (creeps ? "a creep speed of " + number_text(hinge.creep_speed) + " " + hinge.units().rate
+              : "friction without a jump that rises so steeply (" + slopes_of(mechanism, joint) +
+                    ")") +
+      " asks for integration steps of " + number_text(longest) + " s; give a " +
+      (creeps ? "larger one, or none, so that friction holds"
+              : "flatter one, or friction that holds"));
+}
+
 }  // namespace
 
 bool has_steep_friction(const Mechanism& mechanism) {
@@ -73,45 +94,28 @@ void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
                               "bodies that it carries a mass, or turn its axis");
 }
 
-double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
-  double step = std::numeric_limits<double>::infinity();
-  if (!has_steep_friction(mechanism)) return step;
+FrictionSteps friction_steps(const Mechanism& mechanism,
+                             const std::vector<Eigen::MatrixXd>& states) {
+  FrictionSteps steps;
+  if (!has_steep_friction(mechanism)) return steps;
   Dynamics dynamics(mechanism, values_of(mechanism));
   LoopClosure closure(mechanism);
-  const Eigen::Index n = mechanism.hinge_count();
+  const int n = mechanism.hinge_count();
   for (const Eigen::MatrixXd& each : states) {
     const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kStatesLooked);
     for (Eigen::Index k = 0; k < each.cols(); k += stride) {
       const Eigen::MatrixXd mobility = joint_mobility(dynamics, closure, each.col(k));
-      Eigen::VectorXd steepness = Eigen::VectorXd::Zero(n);  // of friction at rest, along speed
-      for (Eigen::Index j = 0; j < n; ++j) {
-        const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-        steepness[j] = dynamics.smooth_steepness(static_cast<int>(j));
-        if (hinge.creep_speed > 0.0) {
-          steepness[j] += dynamics.dry_bound(static_cast<int>(j), 0.0) / hinge.creep_speed;
-        }
+      Eigen::VectorXd steepness(n);  // of friction at rest, along speed
+      for (int j = 0; j < n; ++j) steepness[j] = dynamics.smooth_steepness(j);
+      steps.everywhere = std::min(steps.everywhere, longest_step(mechanism, mobility, steepness));
+      for (int j = 0; j < n; ++j) {
+        const double creep = mechanism.hinges[static_cast<std::size_t>(j)].creep_speed;
+        if (creep > 0.0) steepness[j] += dynamics.dry_bound(j, 0.0) / creep;
       }
-      const Eigen::VectorXd root = steepness.cwiseSqrt();
-      const Eigen::MatrixXd rate = root.asDiagonal() * mobility * root.asDiagonal();
-      const double fastest = symmetric_eigen(rate).values.maxCoeff();  // [1/s]
-      const double longest = kCreepShare / fastest;
-      step = std::min(step, longest);
-      if (longest >= kShortestCreepStep) continue;
-      Eigen::Index joint = 0;
-      rate.diagonal().maxCoeff(&joint);
-      const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
-      const bool creeps = hinge.creep_speed > 0.0;
-      throw std::invalid_argument(
-          "joint '" + hinge.name + "': " +
-          (creeps ? "a creep speed of " + number_text(hinge.creep_speed) + " " + hinge.units().rate
-                  : "friction without a jump that rises so steeply (" +
-                        slopes_of(mechanism, joint) + ")") +
-          " asks for integration steps of " + number_text(longest) + " s; give a " +
-          (creeps ? "larger one, or none, so that friction holds"
-                  : "flatter one, or friction that holds"));
+      steps.near_rest = std::min(steps.near_rest, longest_step(mechanism, mobility, steepness));
     }
   }
-  return step;
+  return steps;
 }
 
 }  // namespace estimator

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
@@ -16,11 +17,16 @@ void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state);
 /// Whether friction of any joint rises from rest without a jump: it creeps, or its law has none.
 bool has_steep_friction(const Mechanism& mechanism);
 
-/// Longest integration step that follows such friction: in a step it changes no joint's speed by
+/// Longest integration steps that follow such friction: in a step it changes no joint's speed by
 /// more than a part of that over which it rises. Infinite where no joint has any.
-///
+struct FrictionSteps {
+  double everywhere = std::numeric_limits<double>::infinity();  ///< of laws without a jump [s]
+  double near_rest = std::numeric_limits<double>::infinity();   ///< of joints that creep too [s]
+};
+
 /// @param states  one matrix a segment: angles over rates, a state a column
 /// @throws std::invalid_argument where a joint's friction asks for too short a step
-double creep_step(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states);
+FrictionSteps friction_steps(const Mechanism& mechanism,
+                             const std::vector<Eigen::MatrixXd>& states);
 
 }  // namespace estimator

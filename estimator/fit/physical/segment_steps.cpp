@@ -45,6 +45,7 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
     : segment_(segment),
       node_times_(node_times),
       threads_(threads),
+      near_rest_(grid.near_rest),
       freed_(only_free(mechanism, parameters)),
       programs_(freed_, grid.coordinates, {segment.absent_bodies}),
       run_(programs_.runs(freed_, std::vector<int>{0}).front()),
@@ -139,7 +140,7 @@ SegmentSteps::States SegmentSteps::along(const Eigen::MatrixXd& nodes) const {
     intervals.back().guess = nodes.col(k).head(joint_count());
   }
   std::vector<Eigen::MatrixXd> unused(intervals.size());
-  IntervalMotion(program(), values(), threads_).run(intervals, unused);
+  IntervalMotion(program(), values(), threads_, near_rest_).run(intervals, unused);
   States at{Eigen::MatrixXd(2 * coordinate_count(), sample_count()),
             Eigen::MatrixXd(program().has_loops() ? joint_count() : 0, sample_count())};
   for (const MotionInterval& each : intervals) {
@@ -189,7 +190,8 @@ std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
   std::vector<Eigen::MatrixXd> unused(steps.size());
   std::vector<IntervalSlopes::Result> slopes(steps.size());
   const auto on = std::span(steps).first(moving);
-  IntervalMotion(program(), values(), threads_).run(on, std::span(unused).first(moving));
+  IntervalMotion(program(), values(), threads_, near_rest_)
+      .run(on, std::span(unused).first(moving));
   IntervalSlopes(program(), values(), {}, threads_).run(on, std::span(slopes).first(moving));
   if (moving > 0) last_looks_ = steps[moving - 1].looks;
   if (is_to_end) look_at_last(at.guesses.col(count - 1), steps.back());

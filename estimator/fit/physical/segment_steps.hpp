@@ -90,6 +90,7 @@ class SegmentSteps {
   const Segment& segment_;
   std::vector<double> node_times_;
   int threads_;
+  double near_rest_;  // longest step there [s]
   std::vector<double> times_, edges_;
   Mechanism freed_;
   ProgramVariants programs_;

@@ -218,7 +218,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     announce("with friction that holds", reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     take_values(joint_->mechanism(), reached);
-    limit_steps(creep_step(reached, input_.states), input_);
+    limit_steps(friction_steps(reached, input_.states), input_);
   }
   joint_ = problem_from(reached, noise, input_.grid);
   process_seen_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);

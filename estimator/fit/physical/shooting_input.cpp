@@ -78,13 +78,6 @@ Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
   return make_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
 }
 
-/// Usual spacing of nodes [s].
-double choose_interval(const std::vector<Segment>& segments) {
-  double total = 0.0;
-  for (const Segment& segment : segments) total += segment.duration();
-  return std::min(kInterval, std::max(total / kIntervals, least_interval(segments)));
-}
-
 /// Steps by how fast the joints are: where readings tell it, piece by piece.
 void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const StepLimits& limits,
                ShootingGrid& grid) {
@@ -125,6 +118,12 @@ double least_interval(const std::vector<Segment>& segments) {
   return kIntervalSamplesMin * longest;
 }
 
+double usual_interval(const std::vector<Segment>& segments) {
+  double total = 0.0;
+  for (const Segment& segment : segments) total += segment.duration();
+  return std::min(kInterval, std::max(total / kIntervals, least_interval(segments)));
+}
+
 Mechanism without_creep(Mechanism mechanism) {
   for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
   return mechanism;
@@ -146,9 +145,12 @@ bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordi
          std::ranges::any_of(recordings, has_long_segment);
 }
 
-void limit_steps(double longest, ShootingInput& input) {
-  limit_steps(longest, input.grid);
-  if (input.last_grid) limit_steps(longest, *input.last_grid);
+void limit_steps(const FrictionSteps& longest, ShootingInput& input) {
+  for (ShootingGrid* grid : {&input.grid, input.last_grid ? &*input.last_grid : nullptr}) {
+    if (grid == nullptr) continue;
+    limit_steps(longest.everywhere, *grid);
+    grid->near_rest = std::min(grid->near_rest, longest.near_rest);
+  }
 }
 
 bool take_last_steps(ShootingInput& input) {
@@ -210,7 +212,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
     }
   }
   for (std::string& note : tell_absent(mechanism, recordings)) input.notes.push_back(note);
-  input.grid.interval = node_interval(mechanism, input.segments, choose_interval(input.segments));
+  input.grid.interval = node_interval(mechanism, input.segments, usual_interval(input.segments));
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
                                 std::to_string(kSamplesMin) + " samples over " +
@@ -243,7 +245,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       lay_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }
-  limit_steps(creep_step(without_creep(mechanism), input.states), input);
+  limit_steps(friction_steps(without_creep(mechanism), input.states), input);
   input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
                              scales.cwiseProduct(least)(input.grid.coordinates.independent);
   input.noise.control = control_noise_of(mechanism);

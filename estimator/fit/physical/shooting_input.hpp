@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 
 namespace estimator {
@@ -34,14 +35,17 @@ struct ShootingInput {
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
 
-/// Shortens all steps to at most `longest` [s].
-void limit_steps(double longest, ShootingInput& input);
+/// Shortens all steps to what friction asks for.
+void limit_steps(const FrictionSteps& longest, ShootingInput& input);
 
 /// Goes over to the steps of the last stages. False where they are those of the first.
 bool take_last_steps(ShootingInput& input);
 
 /// Shortest spacing of nodes that is chosen: there are ten samples in it [s].
 double least_interval(const std::vector<Segment>& segments);
+
+/// Spacing of nodes where no joint asks for another [s].
+double usual_interval(const std::vector<Segment>& segments);
 
 /// Whether friction would have to know the reactions in a closed loop, which its motion leaves
 /// open.

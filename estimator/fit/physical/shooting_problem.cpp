@@ -35,7 +35,8 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
       sensors_(sensors_of(mechanism)),
       looked_(looked_axes(mechanism, segments)),
       noise_(noise),
-      threads_(std::max(threads, 1)) {
+      threads_(std::max(threads, 1)),
+      near_rest_(grid.near_rest) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
   for (const int index : programs_.common().moving()) moving_.push_back(free_.position(index));
@@ -273,7 +274,7 @@ void ShootingProblem::simulate(Point& point) const {
   }
   for (const ProgramVariants::Run& run : programs_.runs(point.mechanism, groups_)) {
     const auto own = std::span(point.intervals).subspan(run.first, run.count);
-    IntervalMotion(run.program, run.values, threads_)
+    IntervalMotion(run.program, run.values, threads_, near_rest_)
         .run(own, std::span(angles).subspan(run.first, run.count));
     if (looked_.empty()) continue;
     sense(run.program, *sensing_program_, run.values, own,
@@ -421,6 +422,9 @@ void ShootingProblem::set_noise(const ShootingNoise& noise) {
 int ShootingProblem::step_count() const {
   int count = 0;
   for (const ShotSegment& segment : segments_) count += segment.step_count();
+  for (const MotionInterval& interval : point_.intervals) {
+    count += static_cast<int>(interval.log.cuts.size());
+  }
   return count;
 }
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -37,6 +38,8 @@ struct ShootingGrid {
   /// Longer steps for slower motion: of each segment, one for every kStepPiece in turn [s]. Empty:
   /// `step` everywhere.
   std::vector<std::vector<double>> local_steps = {};
+  /// Longest step where joints that creep are near rest [s].
+  double near_rest = std::numeric_limits<double>::infinity();
 };
 
 /// How noisy everything is.
@@ -138,7 +141,8 @@ class ShootingProblem final : public LeastSquaresProblem {
     return segments_[static_cast<std::size_t>(segment)].node_times;
   }
 
-  /// Integration steps in which contacts change more often than is followed (MotionLog), and all.
+  /// Integration steps in which contacts change more often than is followed (MotionLog), and all:
+  /// those of the grid, and by how many more joints that creep cut them.
   int unresolved_steps() const;
   int step_count() const;
 
@@ -250,6 +254,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Of each node: rows of defects, in deviations; none while controls are what is recorded.
   std::vector<Eigen::MatrixXd> mixing_;
   int threads_;
+  double near_rest_;  // longest step there [s]
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;

@@ -340,39 +340,5 @@ TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
   }
 }
 
-// J ω̇ = −B tanh(ω/s) leaves sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): neither an instant nor a kink,
-// and at rest derivatives that are those of a damper, not of a lock.
-TEST(IntervalMotion, CreepsAsTheSmoothLawDoes) {
-  constexpr double kCreep = 0.1, kInertia = DrivenWheel::kInertia, kTime = 0.15;
-  Mechanism mechanism = DrivenWheel::mechanism();
-  mechanism.hinges[0].motorised = false;
-  mechanism.hinges[0].creep_speed = kCreep;
-  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).free = true;
-  const TreeProgram program(mechanism);
-  Segment segment;
-  segment.period = kPeriod;
-  segment.controls.resize(151, 0);
-  const HeldControls controls(segment, even_edges(kPeriod, 150), {});
-  for (const double rate : {-1.0, 0.0, 0.02, 1.0}) {
-    SCOPED_TRACE(rate);
-    std::vector<MotionInterval> interval = {{.controls = &controls,
-                                             .last_stretch = controls.first(150),
-                                             .period = 1.0,
-                                             .start = Eigen::Vector2d(0.0, rate)}};
-    std::vector<Eigen::MatrixXd> angles(1);
-    std::vector<IntervalSlopes::Result> slopes(1);
-    IntervalMotion(program, mechanism).run(interval, angles);
-    IntervalSlopes(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
-    EXPECT_TRUE(interval[0].log.events.empty());
-    const double decay = std::exp(-DrivenWheel::kBound * kTime / (kInertia * kCreep));
-    const double left = std::sinh(rate / kCreep) * decay;
-    EXPECT_NEAR(interval[0].end[1], kCreep * std::asinh(left), 1e-6);
-    const double along_rate = std::cosh(rate / kCreep) * decay / std::sqrt(1.0 + left * left);
-    EXPECT_NEAR(slopes[0].end(1, 1), along_rate, 1e-4 * along_rate);
-    const double along_bound = -kTime / kInertia * left / std::sqrt(1.0 + left * left);
-    EXPECT_NEAR(slopes[0].end(1, 2), along_bound, 1e-4 * std::abs(along_bound) + 1e-12);
-  }
-}
-
 }  // namespace
 }  // namespace estimator

@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -245,27 +246,31 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
 // Joints of a loop that creep pull on the same coordinates together: a step that follows each of
 // them alone is too long for all.
 TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   DrivenFiveBar rig(4.0);
   for (Hinge& hinge : rig.mechanism.hinges) hinge.creep_speed = 0.01;
   const TreeProgram program(rig.mechanism, choice_at(rig.mechanism, rig.angles));
   const Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Zero(5));
   Eigen::VectorXd state(10);
   state << rig.angles, Eigen::VectorXd::Zero(5);
-  const double longest = creep_step(rig.mechanism, {state});
+  const double longest = friction_steps(rig.mechanism, {state}).near_rest;
   EXPECT_LT(longest, kMotionStep);
-  const auto angles_with = [&](int parts) {
+  const auto angles_with = [&](int parts, double near_rest = kNoLimit) {
     const HeldControls controls = driven(program, 400, parts);
     MotionInterval interval = interval_of(controls, 400 * parts, start, rig.angles);
     interval.last_sample = 401;
     Eigen::MatrixXd angles;
-    IntervalMotion(program, rig.mechanism).run(std::span(&interval, 1), std::span(&angles, 1));
+    IntervalMotion(program, rig.mechanism, 1, near_rest)
+        .run(std::span(&interval, 1), std::span(&angles, 1));
     EXPECT_TRUE(interval.log.events.empty());
+    EXPECT_EQ(interval.log.cuts.empty(), near_rest == kNoLimit);
     return angles;
   };
   const int enough = static_cast<int>(std::ceil(kMotionStep / longest));
   const Eigen::MatrixXd fine = angles_with(10 * enough);
   EXPECT_GT((fine.row(400) - fine.row(0)).cwiseAbs().maxCoeff(), 0.03);
   EXPECT_LT((angles_with(enough) - fine).cwiseAbs().maxCoeff(), 1e-5);
+  EXPECT_LT((angles_with(1, longest) - fine).cwiseAbs().maxCoeff(), 1e-5);
 }
 
 // Every choice of coordinates describes the same motion.

@@ -1,0 +1,209 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/fit/physical/joint_mobility.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/tree/interval_motion.hpp"
+#include "tests/estimator/dynamics/even_edges.hpp"
+#include "tests/estimator/joint_sensor.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kBound = 0.01, kInertia = 1e-3;
+
+/// A wheel that nothing but dry friction acts on, whose bound is free.
+Mechanism creeping_wheel(double creep_speed) {
+  Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
+  wheel.parameter(WorldQuantity::kGravity).value = 0.0;
+  wheel.hinges[0].creep_speed = creep_speed;
+  wheel.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = kBound;
+  wheel.hinge_parameter(0, HingeQuantity::kCoulombTorque).free = true;
+  return wheel;
+}
+
+HeldControls uncontrolled(double step, int count) {
+  Segment segment;
+  segment.period = step;
+  segment.controls.resize(count + 1, 0);
+  return {segment, even_edges(step, count), {}};
+}
+
+struct Moved {
+  MotionInterval interval;
+  Eigen::MatrixXd angles;
+  IntervalSlopes::Result slopes;
+};
+
+/// @param near_rest  as of IntervalMotion
+Moved move(const TreeProgram& program, const Mechanism& mechanism, const HeldControls& controls,
+           int steps, const Eigen::VectorXd& start, double near_rest) {
+  std::vector<MotionInterval> interval = {{.controls = &controls,
+                                           .last_stretch = controls.first(steps),
+                                           .last_sample = 11,
+                                           .period = controls.begin(steps) / 10.0,
+                                           .start = start}};
+  std::vector<Eigen::MatrixXd> angles(1);
+  std::vector<IntervalSlopes::Result> slopes(1);
+  IntervalMotion(program, mechanism, 1, near_rest).run(interval, angles);
+  IntervalSlopes(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
+  return {interval[0], angles[0], slopes[0]};
+}
+
+double near_rest_of(const Mechanism& mechanism, const Eigen::VectorXd& state) {
+  return friction_steps(mechanism, {state}).near_rest;
+}
+
+// J ω̇ = −B tanh(ω/s) leaves sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): neither an instant nor a kink,
+// and at rest derivatives that are those of a damper, not of a lock.
+TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
+  constexpr double kCreep = 0.1, kTime = 0.15;
+  const Mechanism mechanism = creeping_wheel(kCreep);
+  const TreeProgram program(mechanism);
+  const HeldControls controls = uncontrolled(kTime / 150, 150);
+  for (const double rate : {-1.0, 0.0, 0.02, 1.0}) {
+    SCOPED_TRACE(rate);
+    std::vector<MotionInterval> interval = {{.controls = &controls,
+                                             .last_stretch = controls.first(150),
+                                             .period = 1.0,
+                                             .start = Eigen::Vector2d(0.0, rate)}};
+    std::vector<Eigen::MatrixXd> angles(1);
+    std::vector<IntervalSlopes::Result> slopes(1);
+    IntervalMotion(program, mechanism).run(interval, angles);
+    IntervalSlopes(program, mechanism, test_support::joint_sensors({0})).run(interval, slopes);
+    EXPECT_TRUE(interval[0].log.events.empty());
+    const double decay = std::exp(-kBound * kTime / (kInertia * kCreep));
+    const double left = std::sinh(rate / kCreep) * decay;
+    EXPECT_NEAR(interval[0].end[1], kCreep * std::asinh(left), 1e-6);
+    const double along_rate = std::cosh(rate / kCreep) * decay / std::sqrt(1.0 + left * left);
+    EXPECT_NEAR(slopes[0].end(1, 1), along_rate, 1e-4 * along_rate);
+    const double along_bound = -kTime / kInertia * left / std::sqrt(1.0 + left * left);
+    EXPECT_NEAR(slopes[0].end(1, 2), along_bound, 1e-4 * std::abs(along_bound) + 1e-12);
+  }
+}
+
+// Friction of 10 rad/s² that a millirad a second of creep makes steeper than a step of 2 ms can
+// follow: from half a radian a second on, the last 50 ms are near rest. Long enough for legs.
+TEST(CreepMotion, TakesShortStepsNearRestAlone) {
+  constexpr double kCreep = 1e-3, kStep = 2e-3, kRate = 0.5, kStops = kRate * kInertia / kBound;
+  constexpr int kSteps = 50, kFineParts = 400;
+  const Mechanism mechanism = creeping_wheel(kCreep);
+  const TreeProgram program(mechanism);
+  const HeldControls coarse = uncontrolled(kStep, kSteps);
+  const HeldControls fine = uncontrolled(kStep / kFineParts, kSteps * kFineParts);
+  for (const double side : {-1.0, 1.0}) {
+    SCOPED_TRACE(side);
+    const Eigen::Vector2d start(0.0, side * kRate);
+    const double near_rest = near_rest_of(mechanism, start);
+    EXPECT_DOUBLE_EQ(near_rest, 0.35 * kInertia * kCreep / kBound);
+    const Moved moved = move(program, mechanism, coarse, kSteps, start, near_rest);
+    const Moved reference = move(program, mechanism, fine, kSteps * kFineParts, start,
+                                 std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(reference.interval.log.cuts.empty());
+    const std::vector<double>& cuts = moved.interval.log.cuts;
+    ASSERT_FALSE(cuts.empty());
+    EXPECT_TRUE(std::ranges::is_sorted(cuts));
+    EXPECT_GT(cuts.front(), kStops - kStep);
+    EXPECT_LT(std::ssize(cuts), 1.1 * (kSteps * kStep - kStops) / near_rest);
+    EXPECT_GT(std::ssize(cuts), 0.9 * (kSteps * kStep - kStops) / near_rest);
+    EXPECT_LT((moved.angles - reference.angles).cwiseAbs().maxCoeff(), 1e-9);
+    EXPECT_NEAR(moved.angles(10, 0), side * 0.5 * kRate * kStops, 1e-5);
+    const double decay = std::exp(-kBound * kSteps * kStep / (kInertia * kCreep));
+    EXPECT_NEAR(moved.interval.end[1], kCreep * std::asinh(std::sinh(kRate / kCreep) * decay),
+                1e-6 * kCreep);
+    const auto& slopes = moved.slopes.readings[0];
+    const auto& slopes_of_fine = reference.slopes.readings[0];
+    for (const int direction : {1, 2}) {
+      for (int sample = 1; sample <= 10; ++sample) {
+        EXPECT_NEAR(slopes(sample, direction), slopes_of_fine(sample, direction),
+                    1e-4 * std::abs(slopes_of_fine(sample, direction)))
+            << sample << " along " << direction;
+      }
+    }
+  }
+}
+
+// Beside a joint that holds, stops and breaks loose in the midst of short steps.
+TEST(CreepMotion, GoesOnBesideAJointThatSticks) {
+  Mechanism mechanism = make_chain({.links = 2});
+  mechanism.hinges[1].creep_speed = 2e-3;
+  mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.05;
+  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).value = 0.03;
+  mechanism.hinge_parameter(1, HingeQuantity::kCoulombTorque).free = true;
+  const TreeProgram program(mechanism);
+  constexpr int kSteps = 1000, kParts = 100;
+  const double step = 2e-3;
+  const HeldControls coarse = uncontrolled(step, kSteps);
+  const HeldControls fine = uncontrolled(step / kParts, kSteps * kParts);
+  const Eigen::Vector4d start(0.5, -0.4, 0.0, 3.0);
+  const double near_rest = near_rest_of(mechanism, start);
+  ASSERT_GT(near_rest, step / kParts);
+  const Moved moved = move(program, mechanism, coarse, kSteps, start, near_rest);
+  const Moved reference = move(program, mechanism, fine, kSteps * kParts, start,
+                               std::numeric_limits<double>::infinity());
+  EXPECT_GT(std::ssize(moved.interval.log.events), 2);
+  EXPECT_EQ(moved.interval.log.events.size(), reference.interval.log.events.size());
+  const std::vector<double>& cuts = moved.interval.log.cuts;
+  const bool is_cut_between =
+      std::ranges::any_of(moved.interval.log.events, [&](const MotionEvent& event) {
+        const auto next = std::ranges::upper_bound(cuts, event.time);
+        return next != cuts.begin() && next != cuts.end() && *next - next[-1] < 3.0 * near_rest;
+      });
+  EXPECT_TRUE(is_cut_between);
+  EXPECT_LT((moved.angles - reference.angles).cwiseAbs().maxCoeff(), 1e-6);
+  const auto& slopes = moved.slopes.readings[0];
+  const auto& slopes_of_fine = reference.slopes.readings[0];
+  const double size = slopes_of_fine.cwiseAbs().maxCoeff();
+  EXPECT_LT((slopes - slopes_of_fine).cwiseAbs().maxCoeff(), 1e-4 * size);
+}
+
+TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
+  const Mechanism mechanism = creeping_wheel(1e-3);
+  const TreeProgram program(mechanism);
+  const HeldControls controls = uncontrolled(2e-3, 50);
+  const double near_rest = near_rest_of(mechanism, Eigen::Vector2d::Zero());
+  std::vector<MotionInterval> all;
+  for (int i = 0; i < 20; ++i) {
+    all.push_back({.controls = &controls,
+                   .last_stretch = controls.first(50),
+                   .period = 1.0,
+                   .start = Eigen::Vector2d(0.0, 0.1 * (i - 8))});
+  }
+  std::vector<Eigen::MatrixXd> unused(all.size());
+  IntervalMotion(program, mechanism, 2, near_rest).run(all, unused);
+  for (const MotionInterval& each : all) {
+    const Moved alone = move(program, mechanism, controls, 50, each.start, near_rest);
+    EXPECT_EQ(alone.interval.end, each.end);
+    EXPECT_EQ(alone.interval.log.cuts, each.log.cuts);
+  }
+}
+
+// Friction without a jump that is steep is so at all speeds that are near enough: its steps are
+// for everywhere.
+TEST(FrictionSteps, AreOfTheirKindOfFriction) {
+  const Eigen::VectorXd state = Eigen::Vector2d::Zero();
+  const FrictionSteps none = friction_steps(creeping_wheel(0.0), {state});
+  EXPECT_TRUE(std::isinf(none.everywhere));
+  EXPECT_TRUE(std::isinf(none.near_rest));
+  Mechanism mechanism = creeping_wheel(0.01);
+  const FrictionSteps creeping = friction_steps(mechanism, {state});
+  EXPECT_TRUE(std::isinf(creeping.everywhere));
+  EXPECT_DOUBLE_EQ(creeping.near_rest, 0.35 * kInertia * 0.01 / kBound);
+  const auto set = [&](SmoothLaw::Quantity quantity, double value) {
+    mechanism.hinge_parameter(0, friction_of<SmoothLaw>(quantity)).value = value;
+  };
+  set(SmoothLaw::kCoulomb, 2.0 * kBound);
+  set(SmoothLaw::kSlope, 50.0);
+  const FrictionSteps both = friction_steps(mechanism, {state});
+  EXPECT_DOUBLE_EQ(both.everywhere, 0.35 * kInertia / (2.0 * kBound * 50.0));
+  EXPECT_DOUBLE_EQ(both.near_rest, 0.35 * kInertia / (2.0 * kBound * 50.0 + kBound / 0.01));
+}
+
+}  // namespace
+}  // namespace estimator
