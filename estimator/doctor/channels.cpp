@@ -6,10 +6,10 @@
 #include <numbers>
 #include <ranges>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/edge_fit.hpp"
 #include "estimator/doctor/restless_joints.hpp"
 #include "estimator/doctor/signal_scale.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/spanning_tree.hpp"
 

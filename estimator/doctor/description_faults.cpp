@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/excerpt.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/sensor.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/ties.hpp"

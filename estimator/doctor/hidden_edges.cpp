@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/modelled_ends.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/signal/holes.hpp"
 
 namespace estimator {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/hypothesis.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/model/ties.hpp"
 #include "proto/notation/number_format.hpp"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/reading_series.hpp"
 #include "estimator/doctor/signal_scale.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/ties.hpp"
 

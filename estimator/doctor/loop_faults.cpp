@@ -5,8 +5,8 @@
 #include <limits>
 #include <random>
 
-#include "estimator/fit/closed_states.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/tree/loop_closure.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "estimator/doctor/creep_trial.hpp"
 #include "estimator/doctor/law_trials.hpp"
 #include "estimator/doctor/signal_trials.hpp"
 
@@ -43,6 +44,7 @@ std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>
       causes, [](const Cause& cause) { return cause.finding.kind == "wrong-length"; });
   if (!too_long) try_clock(on, causes);
   try_friction(on, causes);
+  try_creep(on, causes);
   try_air(on, causes);
   try_clipped_angles(on, recordings, causes);
   if (!no_room) try_lengths(on, causes);

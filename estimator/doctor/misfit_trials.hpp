@@ -35,6 +35,7 @@ struct WorkBudget {
 struct MisfitCase {
   Mechanism estimate;
   std::vector<Recording> pieces;
+  double piece = 0.0;  ///< length of one [s]
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
   WorkBudget& budget;

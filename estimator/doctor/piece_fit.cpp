@@ -60,6 +60,7 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
                    double cost_most) {
   try {
     ShootingInput input = prepare_shooting(mechanism, pieces, {});
+    limit_steps(friction_steps(mechanism, input.states), input);
     input.noise.angle = noise;
     const ShootingProblem loose = followed(mechanism, input, monitor, work_);
     readings_ = loose.reading_count();

@@ -3,8 +3,8 @@
 #include <map>
 #include <tuple>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/signal_examination.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/sensor.hpp"
 
 namespace estimator {

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "estimator/fit/number_text.hpp"
 #include "estimator/doctor/clock_rate.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/notation/number_format.hpp"
 

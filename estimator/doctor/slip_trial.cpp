@@ -5,12 +5,12 @@
 #include <limits>
 #include <optional>
 
-#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/doctor/finding_text.hpp"
 #include "estimator/doctor/lost_time_scores.hpp"
 #include "estimator/doctor/misfit_judgement.hpp"
 #include "estimator/doctor/signal_scale.hpp"
 #include "estimator/doctor/slip_scores.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/sensor.hpp"
 
 namespace estimator {

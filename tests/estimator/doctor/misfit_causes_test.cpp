@@ -161,6 +161,60 @@ TEST(MisfitCauses, TellFrictionThatTheDescriptionLacks) {
   EXPECT_EQ(findings[0].what.find(" 0 ± 0"), std::string::npos) << "a part that is none";
 }
 
+/// Busy for the first third, then pulled one way and the other with half of what friction could
+/// hold.
+Eigen::VectorXd busy_then_pulling(double held) {
+  Eigen::VectorXd u = command();
+  const Eigen::Index pulls = 2 * u.size() / 3;
+  u.tail(pulls).setConstant(0.5 * held);
+  u.tail(pulls / 2).setConstant(-0.5 * held);
+  return u;
+}
+
+ReferenceFuruta dry_furuta(double smoothing_speed) {
+  ReferenceFuruta dry = test_support::viscous_furuta();
+  dry.tau_c1 = 0.05;
+  dry.smoothing_speed = smoothing_speed;
+  return dry;
+}
+
+std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
+  Mechanism mechanism = described();
+  test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
+  mechanism.hinge_parameter(0, estimator::HingeQuantity::kCoulombTorque).value = 0.03;
+  return explained(mechanism, test_support::record(truth, {0.2, 0.5, 0.0, 0.0},
+                                                   busy_then_pulling(truth.tau_c1 / truth.K),
+                                                   kCausePeriod, kCauseNoise, 5));
+}
+
+// A joint that is described to hold, and creeps under what pulls at it.
+TEST(MisfitCauses, TellFrictionThatCreeps) {
+  const std::vector<Finding> findings = explained_as_holding(dry_furuta(0.01));
+  expect_first(findings, "creep");
+  EXPECT_NE(findings[0].what.find("'1' at about 0.01 rad/s"), std::string::npos)
+      << findings[0].what;
+  EXPECT_EQ(findings[0].what.find("'2' at"), std::string::npos) << "it has no dry friction";
+}
+
+TEST(MisfitCauses, TellNoCreepWhereFrictionHolds) {
+  EXPECT_TRUE(explained_as_holding(dry_furuta(1e-5)).empty());
+}
+
+// Of a joint that is described to creep: other causes are told as of any.
+TEST(MisfitCauses, AreToldOfJointsThatCreep) {
+  Recording recording = test_support::record(dry_furuta(0.01), {0.2, 0.5, 0.0, 0.0}, command(),
+                                             kCausePeriod, kCauseNoise, 5);
+  recording.segments[0].period *= 1.02;
+  Mechanism mechanism = described();
+  test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
+  mechanism.hinge_parameter(0, estimator::HingeQuantity::kCoulombTorque).value = 0.03;
+  mechanism.hinges[0].creep_speed = 0.01;
+  const std::vector<Finding> findings = explained(mechanism, recording);
+  ASSERT_FALSE(findings.empty());
+  EXPECT_NE(findings[0].what.find("the clock of the time stamps is 1.9"), std::string::npos)
+      << findings[0].what;
+}
+
 TEST(MisfitCauses, SayNothingOfASpookSimulator) {
   estimator::Calibration shadow;
   shadow.kind = estimator::EstimateKind::kShadow;
