@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/fit/physical/shooting_problem.hpp"
+#include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
@@ -21,12 +21,12 @@ using estimator::Mechanism;
 using estimator::Segment;
 using estimator::ShootingProblem;
 
-constexpr double kPeriod = 1e-3, kStep = 2e-3, kInterval = 0.2;
+constexpr double kPeriod = 1e-3, kStep = 2e-3;
 constexpr int kSamples = 60'001;
 
 // The limit, of the same number of samples.
 void limit(benchmark::State& bench) {
-  const int steps = static_cast<int>(kInterval / kStep), intervals = 300;
+  const int steps = 100, intervals = 300;
   for (auto _ : bench) benchmark::DoNotOptimize(bench::shoot_by_hand(intervals, steps, kStep));
   bench.counters["us_per_sample"] =
       benchmark::Counter(2.0 * intervals * steps * 1e-6 * static_cast<double>(bench.iterations()),
@@ -43,8 +43,8 @@ Mechanism furuta() {
 }
 
 /// States that recur every interval, so that the motion is as lively at the end as at the start.
-Eigen::MatrixXd recurring_states(int joints, int samples) {
-  const auto nodes = static_cast<Eigen::Index>(std::ceil(samples * kPeriod / kInterval)) + 1;
+Eigen::MatrixXd recurring_states(int joints, const Segment& segment, double interval) {
+  const auto nodes = static_cast<Eigen::Index>(std::ceil(segment.duration() / interval)) + 1;
   Eigen::MatrixXd states(2 * joints, nodes);
   for (Eigen::Index k = 0; k < nodes; ++k) {
     for (int j = 0; j < joints; ++j) {
@@ -68,8 +68,10 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
   for (Eigen::Index k = 0; k < samples; ++k) {
     segment.controls.row(k).setConstant(std::sin(0.01 * static_cast<double>(k)));
   }
+  const double interval = estimator::usual_interval({segment});
   return ShootingProblem(
-      mechanism, {segment}, {recurring_states(joints, samples)}, {kInterval}, {kStep, kInterval},
+      mechanism, {segment}, {recurring_states(joints, segment, interval)}, {interval},
+      {kStep, interval},
       {Eigen::VectorXd::Constant(joints, 1e-3), Eigen::VectorXd::Constant(joints, 0.3),
        Eigen::VectorXd::Constant(axes, 1e-2)},
       threads);
