@@ -126,7 +126,10 @@ TEST(CartPole, WhatTheDataCannotSeeIsNamed) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(kRigPath);
-  rig.mechanism.hinge_parameter(0, estimator::HingeQuantity::kBackEmf).free = true;
+  estimator::Parameter& back_emf =
+      rig.mechanism.hinge_parameter(0, estimator::HingeQuantity::kBackEmf);
+  back_emf.free = true;
+  back_emf.value = 0.4;  // away from its bound
   const auto file = *data / "synthetic_planar" / "cartpole_base__noise.csv";
   const estimator::Calibration result =
       estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
