@@ -62,7 +62,7 @@ struct Tally {
 struct Run {
   std::vector<std::string> kinds, only;
   int rigs = 5, seed = 1;
-  bool verbose = false;
+  bool verbose = false, described = false;
   std::map<std::string, Tally> tallies;
   double longest = 0.0;
 };
@@ -181,7 +181,7 @@ void run_after(Run& to) {
       for (const Disturbance& each : disturbances()) {
         if (!to.only.empty() && std::ranges::find(to.only, each.name) == to.only.end()) continue;
         RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run), {.clip = each.clip});
-        if (!rig.driven) break;
+        if (!rig.driven || (to.described && rig.other_law)) break;
         if (each.apply) each.apply(rig.recording.segments.front());
         const auto result = estimator::calibrate(rig.mechanism, {rig.recording});
         const std::clock_t begin = std::clock();
@@ -275,7 +275,7 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
 int main(int argc, char** argv) {
   CLI::App app("Mistakes found, not found and falsely seen over random rigs");
   Run run{.kinds = {"pendulum", "double", "furuta", "cartpole"}, .only = {}, .tallies = {}};
-  bool after = false, signals = false, described = false;
+  bool after = false, signals = false;
   std::string recording, rig;
   app.add_option("--rigs", run.rigs, "Of each kind")->capture_default_str();
   app.add_option("--seed", run.seed, "Of the first rig")->capture_default_str();
@@ -286,7 +286,7 @@ int main(int argc, char** argv) {
                "Mistakes in recordings, explained after a calibration; with --signals: faults of "
                "recordings that are examined and calibrated");
   app.add_flag("--signals", signals, "Faults of recordings, looked for before a calibration");
-  app.add_flag("--described", described, "With both: rigs whose friction is as described");
+  app.add_flag("--described", run.described, "With --after: rigs whose friction is as described");
   app.add_option("--recording", recording, "A CSV file instead of random rigs");
   app.add_option("--rig", rig, "Its rig file");
   CLI11_PARSE(app, argc, argv);
@@ -296,7 +296,7 @@ int main(int argc, char** argv) {
   }
   if (signals && after) {
     signal_faults::run_calibrated(
-        {run.kinds, run.only, run.rigs, run.seed, described, run.verbose});
+        {run.kinds, run.only, run.rigs, run.seed, run.described, run.verbose});
     return 0;
   }
   if (signals) {
