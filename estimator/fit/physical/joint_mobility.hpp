@@ -17,8 +17,8 @@ void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state);
 /// Whether friction of any joint rises from rest without a jump: it creeps, or its law has none.
 bool has_steep_friction(const Mechanism& mechanism);
 
-/// Longest integration steps that follow such friction: in a step it changes no joint's speed by
-/// more than a part of that over which it rises. Infinite where no joint has any.
+/// Longest integration steps that follow such friction: in a step it changes the speed of no joint
+/// by more than a part of that over which it rises. Infinite where no joint has any.
 struct FrictionSteps {
   double everywhere = std::numeric_limits<double>::infinity();  ///< of laws without a jump [s]
   double near_rest = std::numeric_limits<double>::infinity();   ///< of joints that creep too [s]

@@ -90,7 +90,7 @@ class SegmentSteps {
   const Segment& segment_;
   std::vector<double> node_times_;
   int threads_;
-  double near_rest_;  // longest step there [s]
+  double near_rest_;  // longest step of joints that creep, near rest [s]
   std::vector<double> times_, edges_;
   Mechanism freed_;
   ProgramVariants programs_;

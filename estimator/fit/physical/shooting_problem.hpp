@@ -254,7 +254,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Of each node: rows of defects, in deviations; none while controls are what is recorded.
   std::vector<Eigen::MatrixXd> mixing_;
   int threads_;
-  double near_rest_;  // longest step there [s]
+  double near_rest_;  // longest step of joints that creep, near rest [s]
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
