@@ -144,8 +144,9 @@ void try_lengths(const MisfitCase& whole, std::vector<Cause>& causes) {
       const Parameter& point = on.estimate.parameters[static_cast<std::size_t>(index)];
       if (point.value == 0.0 || varies(on.estimate, index)) continue;
       if (find_tie(on.estimate, index) != nullptr) continue;
-      FreedOne freed = free_one(on, index, point.value, -2.0 * std::abs(point.value),
-                                2.0 * std::abs(point.value));
+      const double length = std::abs(point.value);
+      FreedOne freed =
+          free_one(on, index, point.value, -2.0 * length, 2.0 * length, kLeastShare * length);
       if (!freed.cause) continue;
       const std::string found =
           notation::format_with_deviation(point.value + freed.size, freed.deviation) + " m";
@@ -180,7 +181,8 @@ void try_gains(const MisfitCase& on, std::vector<Cause>& causes) {
       continue;
     }
     const double widest = kGainMost * std::abs(gain.value);
-    FreedOne freed = free_one(on, index, gain.value, -widest, widest);
+    FreedOne freed =
+        free_one(on, index, gain.value, -widest, widest, kLeastShare * std::abs(gain.value));
     if (!freed.cause) continue;
     freed.cause->finding = {
         .kind = "wrong-gain",

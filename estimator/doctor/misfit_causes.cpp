@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "estimator/doctor/creep_trial.hpp"
 #include "estimator/doctor/law_trials.hpp"
@@ -25,8 +26,13 @@ constexpr int kCauseRounds = 2;
 /// Errors over pieces may be this many times as large as those over whole recordings.
 constexpr double kNoWorse = 1.5;
 
-/// Work that causes may take, in units of PieceFit::work: some three seconds of one processor.
-constexpr double kWorkMost = 7.5e7;
+/// Work that causes may take, in units of PieceFit::work: some five seconds of one processor.
+constexpr double kWorkMost = 1.5e8;
+
+/// Errors that are as large as motions are [rad]; of slides in proportion.
+constexpr double kLost = 0.1;
+/// How many times pieces may become half as long for them.
+constexpr int kPieceHalvings = 3;
 
 /// Costs that differ by less than this factor are as good as the same: such causes are told
 /// together.
@@ -51,8 +57,9 @@ Finding told(const MisfitCase& on, const std::vector<Cause>& causes) {
   const Sensor sensor = sensors_of(on.estimate)[static_cast<std::size_t>(worst)];
   Finding finding = best.finding;
   finding.what += "; with that, errors of hinge " + quoted(sensor.name) + " over pieces of " +
-                  number_text(on.piece) + " s fall from " + error_text(sensor, on.rmse[worst]) +
-                  " to " + error_text(sensor, best.rmse[worst]);
+                  number_text(on.excerpts.piece) + " s fall from " +
+                  error_text(sensor, on.rmse[worst]) + " to " +
+                  error_text(sensor, best.rmse[worst]);
   int alike = 1;
   for (std::size_t i = 1; i < causes.size(); ++i) {
     if (!(causes[i].cost_per_reading < kCauseAlike * best.cost_per_reading)) break;
@@ -72,8 +79,8 @@ Finding none_explains(const MisfitCase& on) {
           .size = on.rmse[worst] / on.noise[worst],
           .unit = "-",
           .what = "errors of hinge " + quoted(sensor.name) + " over pieces of " +
-                  number_text(on.piece) + " s are " + error_text(sensor, on.rmse[worst]) + ", " +
-                  number_text(on.rmse[worst] / on.noise[worst], 2) +
+                  number_text(on.excerpts.piece) + " s are " + error_text(sensor, on.rmse[worst]) +
+                  ", " + number_text(on.rmse[worst] / on.noise[worst], 2) +
                   " times the noise of its readings; none of delay, clock, clipping, lengths, "
                   "friction, its creep and air explains them",
           .advice = "the interval that holds is that of the scatter between pieces"};
@@ -90,13 +97,28 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
 bool take_pieces(MisfitCase& on, const std::vector<Recording>& recordings,
                  const ExcerptBudget& budget, const Eigen::VectorXd& whole) {
   on.pieces = take_excerpts(on.estimate, recordings, budget);
-  on.piece = budget.piece;
+  on.excerpts = budget;
   const PieceFit without = on.fit(on.estimate);
   on.cost_per_reading = without.cost_per_reading();
   if (!std::isfinite(on.cost_per_reading)) return false;
   on.rmse = errors_of(without, on.noise.size());
   if ((on.rmse.array() > kNoWorse * whole.array()).any()) return false;
   on.estimate = without.mechanism();
+  return true;
+}
+
+/// The same on lively pieces, so short that motion is predicted over them: from errors as large as
+/// the motion itself, whatever is changed may lead to less.
+bool take_predictable(MisfitCase& on, const std::vector<Recording>& recordings,
+                      const Eigen::VectorXd& whole) {
+  const Mechanism estimate = on.estimate;
+  const Eigen::VectorXd lost = kLost * sensor_scales(estimate);
+  ExcerptBudget budget = kMisfitBudget;
+  for (int halving = 0; halving <= kPieceHalvings; ++halving, budget.piece /= 2.0) {
+    on.estimate = estimate;
+    if (!take_pieces(on, recordings, budget, whole)) return false;
+    if ((on.rmse.array() < lost.array()).all()) break;
+  }
   return true;
 }
 
@@ -150,15 +172,17 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   if (monitor.on_stage) monitor.on_stage("causes of the misfit", on.estimate);
   std::vector<Finding> findings;
   MisfitCase lively = on, slow = on;
-  if (take_pieces(lively, recordings, kMisfitBudget, whole) &&
-      is_misfit(lively.rmse, lively.noise)) {
+  if (take_predictable(lively, recordings, whole) && is_misfit(lively.rmse, lively.noise)) {
     findings = explain_pieces(std::move(lively), recordings);
   }
   const bool is_explained = !findings.empty() && findings.front().kind != "misfit";
   if (!is_explained && take_pieces(slow, recordings, kCreepBudget, whole)) {
     std::vector<Cause> causes;
     try_creep(slow, causes);
-    if (!causes.empty()) findings = {told(slow, causes)};
+    // Over so long a time only what explains all tells anything: motion may be hard to predict.
+    if (!causes.empty() && !is_misfit(causes.front().rmse, slow.noise)) {
+      findings = {told(slow, causes)};
+    }
   }
   if (is_stopped(monitor)) return {};
   if (budget.exceeded && !findings.empty()) {

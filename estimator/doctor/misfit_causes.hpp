@@ -16,7 +16,7 @@ namespace estimator {
 /// - a clock that is fast or slow;
 /// - readings that stay at an end of an encoder's range;
 /// - a hinge point that lies elsewhere, or has the wrong sign;
-/// - friction that the description does not know;
+/// - friction that the description does not know, or that creeps where it has it hold;
 /// - air that holds bodies back which move on others.
 ///
 /// What free parameters absorb (a clock's error, where every force is estimated) helps nothing, and

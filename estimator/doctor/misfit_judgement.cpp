@@ -32,7 +32,8 @@ std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding f
                fit.mechanism(), pieces};
 }
 
-FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper) {
+FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper,
+                  double least) {
   Mechanism mechanism = on.estimate;
   Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
   const double before = parameter.value;
@@ -45,7 +46,7 @@ FreedOne free_one(const MisfitCase& on, int index, double start, double lower, d
   if (!helps(on, fit)) return freed;
   freed.size = fit.mechanism().parameters[static_cast<std::size_t>(index)].value - before;
   freed.deviation = fit.deviation(index);
-  if (!is_sure(freed.size, freed.deviation)) return freed;
+  if (!is_sure(freed.size, freed.deviation) || std::abs(freed.size) < least) return freed;
   freed.cause = judged(on, fit, {}, on.pieces);
   return freed;
 }

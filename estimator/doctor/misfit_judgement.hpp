@@ -24,12 +24,18 @@ bool helps(const MisfitCase& on, const PieceFit& fit);
 PieceFit hopeful_fit(const MisfitCase& on, const Mechanism& mechanism,
                      const std::vector<Recording>& pieces);
 
-/// Frees one parameter and fits. What it becomes, less what it was, is the size.
+/// Share of a quantity by which it is off at least where that is told.
+inline constexpr double kLeastShare = 1e-3;
+
+/// Frees one parameter and fits. What it becomes, less what it was, is the size; a cause is one
+/// that is at least `least` large: where motions magnify errors, a fit may get there by chance
+/// alone.
 struct FreedOne {
   double size = 0.0, deviation = 0.0;
   std::optional<Cause> cause;
 };
-FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper);
+FreedOne free_one(const MisfitCase& on, int index, double start, double lower, double upper,
+                  double least);
 
 void add(std::vector<Cause>& causes, std::optional<Cause> cause);
 

@@ -43,13 +43,13 @@ std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>
   const bool too_long = std::ranges::any_of(
       causes, [](const Cause& cause) { return cause.finding.kind == "wrong-length"; });
   if (!too_long) try_clock(on, causes);
+  try_clipped_commands(on, causes);
   try_friction(on, causes);
   try_creep(on, causes);
   try_air(on, causes);
   try_clipped_angles(on, recordings, causes);
   if (!no_room) try_lengths(on, causes);
   try_signs(on, causes);
-  try_clipped_commands(on, causes);
   return causes;
 }
 

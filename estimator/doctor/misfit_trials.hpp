@@ -35,7 +35,7 @@ struct WorkBudget {
 struct MisfitCase {
   Mechanism estimate;
   std::vector<Recording> pieces;
-  double piece = 0.0;  ///< length of one [s]
+  ExcerptBudget excerpts = kMisfitBudget;  ///< as which they were taken
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
   WorkBudget& budget;

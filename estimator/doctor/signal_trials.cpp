@@ -18,9 +18,10 @@ namespace {
 /// A search goes on only where its first steps take the cost down to this.
 constexpr double kPromising = 0.9;
 
-constexpr double kDelayMost = 0.1;  // [s]
-constexpr double kClockMost = 0.2;  // [-]
-constexpr double kClipStep = 0.1;   // of the largest command
+constexpr double kDelayMost = 0.1;    // [s]
+constexpr double kDelayLeast = 5e-5;  // [s]
+constexpr double kClockMost = 0.2;    // [-]
+constexpr double kClipStep = 0.1;     // of the largest command
 constexpr double kClipLeast = 0.2;
 constexpr std::size_t kClipPatience = 2;  // steps without a gain that end the search
 constexpr int kClipRounds = 2;            // of parabolas, over steps that shrink to this part
@@ -137,7 +138,7 @@ void try_delays(const MisfitCase& on, std::vector<Cause>& causes) {
     if (!of.motorised) continue;
     const int index = on.estimate.index_of_hinge(hinge, HingeQuantity::kInputDelay);
     const double now = on.estimate.parameters[static_cast<std::size_t>(index)].value;
-    FreedOne freed = free_one(on, index, now, -kDelayMost, kDelayMost);
+    FreedOne freed = free_one(on, index, now, -kDelayMost, kDelayMost, kDelayLeast);
     if (!freed.cause) continue;
     const bool late = freed.size > 0.0;
     freed.cause->finding = {
@@ -228,7 +229,7 @@ void try_clipped_angles(const MisfitCase& on, const std::vector<Recording>& reco
       std::vector<Recording> without = recordings;
       const int masked = mask_plateau(without, column, end, kPlateauShare * (highest - lowest));
       if (masked == 0) continue;
-      const std::vector<Recording> pieces = take_excerpts(on.estimate, without, kMisfitBudget);
+      const std::vector<Recording> pieces = take_excerpts(on.estimate, without, on.excerpts);
       const PieceFit fit = hopeful_fit(on, on.estimate, pieces);
       add(causes,
           judged(on, fit,

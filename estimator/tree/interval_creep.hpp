@@ -10,8 +10,8 @@
 
 namespace estimator {
 
-/// Creep speeds up to which a joint is near rest: there the friction is within 1.2e-5 of its bound.
-inline constexpr double kRestReach = 6.0;
+/// Creep speeds up to which a joint is near rest: there the friction is within 1e-10 of its bound.
+inline constexpr double kRestReach = 12.0;
 /// Share of it at which a step is to end that would run into it.
 inline constexpr double kEntry = 0.9;
 /// By which a piece may be longer than the longest, for rounding.

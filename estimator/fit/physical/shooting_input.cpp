@@ -110,6 +110,15 @@ bool is_long_enough(const Segment& segment) {
          segment.duration() + segment.period >= kDurationMin;
 }
 
+/// Shortest period at which controls may change; infinite without any [s].
+double control_period(const std::vector<Segment>& segments) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Segment& segment : segments) {
+    if (segment.controls.cols() > 0) shortest = std::min(shortest, segment.period);
+  }
+  return shortest;
+}
+
 }  // namespace
 
 double least_interval(const std::vector<Segment>& segments) {
@@ -146,11 +155,14 @@ bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordi
 }
 
 void limit_steps(const FrictionSteps& longest, ShootingInput& input) {
-  for (ShootingGrid* grid : {&input.grid, input.last_grid ? &*input.last_grid : nullptr}) {
-    if (grid == nullptr) continue;
-    limit_steps(longest.everywhere, *grid);
-    grid->near_rest = std::min(grid->near_rest, longest.near_rest);
-  }
+  double most = longest.everywhere;
+  if (std::isfinite(longest.near_rest)) most = std::min(most, control_period(input.segments));
+  const auto limit = [&](ShootingGrid& grid) {
+    limit_steps(most, grid);
+    grid.near_rest = std::min(grid.near_rest, longest.near_rest);
+  };
+  limit(input.grid);
+  if (input.last_grid) limit(*input.last_grid);
 }
 
 bool take_last_steps(ShootingInput& input) {

@@ -35,7 +35,8 @@ struct ShootingInput {
 ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options);
 
-/// Shortens all steps to what friction asks for.
+/// Shortens all steps to what friction asks for: where joints creep, also to the period of
+/// controls, since a line across several of them sets a joint in motion at another instant.
 void limit_steps(const FrictionSteps& longest, ShootingInput& input);
 
 /// Goes over to the steps of the last stages. False where they are those of the first.

@@ -13,7 +13,7 @@
 #include "estimator/doctor/description_faults.hpp"
 #include "estimator/doctor/excerpt.hpp"
 #include "estimator/doctor/excitation.hpp"
-#include "estimator/doctor/misfit_causes.hpp"
+#include "estimator/doctor/examined_calibration.hpp"
 #include "estimator/doctor/signal_examination.hpp"
 #include "estimator/model/sensor.hpp"
 #include "service/import/csv_recording.hpp"
@@ -183,9 +183,14 @@ void run_after(Run& to) {
         RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run), {.clip = each.clip});
         if (!rig.driven || (to.described && rig.other_law)) break;
         if (each.apply) each.apply(rig.recording.segments.front());
-        const auto result = estimator::calibrate(rig.mechanism, {rig.recording});
         const std::clock_t begin = std::clock();
-        const auto findings = estimator::explain_misfit(result, rig.mechanism, {rig.recording});
+        std::vector<estimator::Finding> findings;
+        try {
+          findings = estimator::calibrate_examined(rig.mechanism, {rig.recording}, {})
+                         .calibration.findings;
+        } catch (const estimator::UnusableInput& refused) {
+          findings = refused.findings;
+        }
         const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
         to.longest = std::max(to.longest, took);
         std::string name = each.name;
@@ -195,13 +200,19 @@ void run_after(Run& to) {
         }
         Tally& tally = to.tallies[name + " " + kind];
         ++tally.planted;
-        const bool silent = findings.empty();
-        const bool note = !silent && findings.front().kind == "misfit";
         const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
           return finding.kind == each.kind || (!std::string(each.words).empty() &&
                                                finding.what.find(each.words) != std::string::npos);
         });
-        ++(silent ? tally.explained : note ? tally.unexplained : found ? tally.found : tally.other);
+        const bool warns = std::ranges::any_of(findings, [](const auto& finding) {
+          return finding.severity != estimator::Severity::kNote;
+        });
+        const bool misfit = std::ranges::any_of(
+            findings, [](const auto& finding) { return finding.kind == "misfit"; });
+        ++(found    ? tally.found
+           : warns  ? tally.other
+           : misfit ? tally.unexplained
+                    : tally.explained);
         if (!to.verbose) continue;
         std::printf("%s %d law %d noise %.1f mrad %s (%.2f s):\n", kind.c_str(), to.seed + run,
                     rig.other_law, 1e3 * rig.noise, each.name, took);
@@ -312,6 +323,6 @@ int main(int argc, char** argv) {
     std::printf("%-30s %8d %8d %8d %12d %10d %10d %8d\n", name.c_str(), tally.planted, tally.found,
                 tally.other, tally.unexplained, tally.explained, tally.unchecked, tally.missed);
   }
-  std::printf("longest check: %.2f s of processor time\n", run.longest);
+  std::printf("longest: %.2f s of processor time\n", run.longest);
   return 0;
 }

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include "estimator/fit/physical/shooting_input.hpp"
 
 namespace estimator {
 namespace {
@@ -74,4 +77,32 @@ TEST(IntegrationSteps, AreLimitedEverywhere) {
 }
 
 }  // namespace
+// Across several periods of a control a line stands for it, and a joint that creeps would be set in
+// motion at another instant.
+TEST(IntegrationSteps, OfJointsThatCreepEndWithThePeriodsOfControls) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const auto limited = [](const FrictionSteps& longest, int controls) {
+    ShootingInput input;
+    input.grid = {.step = 0.004, .interval = 0.2, .coordinates = {}, .local_steps = {{0.003}}};
+    input.last_grid = input.grid;
+    input.last_grid->step = 0.002;
+    for (const double period : {0.0015, 0.001}) {
+      Segment segment;
+      segment.period = period;
+      segment.controls.resize(10, controls);
+      input.segments.push_back(segment);
+    }
+    limit_steps(longest, input);
+    EXPECT_EQ(input.grid.near_rest, longest.near_rest);
+    EXPECT_EQ(input.last_grid->near_rest, longest.near_rest);
+    return std::array{input.grid.step, input.grid.local_steps[0][0], input.last_grid->step};
+  };
+  using Steps = std::array<double, 3>;
+  EXPECT_EQ(limited({kNone, kNone}, 1), (Steps{0.004, 0.003, 0.002}));
+  EXPECT_EQ(limited({kNone, 1e-4}, 1), (Steps{0.001, 0.001, 0.001}));
+  EXPECT_EQ(limited({kNone, 1e-4}, 0), (Steps{0.004, 0.003, 0.002}));
+  EXPECT_EQ(limited({5e-4, 1e-4}, 1), (Steps{5e-4, 5e-4, 5e-4}));
+  EXPECT_EQ(limited({0.0025, kNone}, 1), (Steps{0.0025, 0.0025, 0.002}));
+}
+
 }  // namespace estimator

@@ -52,6 +52,21 @@ TEST(MisfitCauses, AreNotLookedForInNoise) {
   EXPECT_TRUE(explained(described(), recorded(command())).empty());
 }
 
+// A pendulum that passes the upright slowly, again and again, under a command that is clipped: over
+// 1.5 s no wrong model predicts anything, and what is changed may lead anywhere.
+TEST(MisfitCauses, AreFoundOverPiecesThatCanBePredicted) {
+  const Eigen::VectorXd u = 6.0 * command();
+  const double level = 0.4 * u.cwiseAbs().maxCoeff();
+  Recording recording =
+      test_support::record(test_support::viscous_furuta(), {0.0, 3.0, 0.0, 0.0},
+                           u.cwiseMax(-level).cwiseMin(level), kCausePeriod, kCauseNoise, 5);
+  recording.segments[0].controls = u;
+  const std::vector<Finding> findings = explained(described(), recording);
+  expect_first(findings, "clipped-command");
+  EXPECT_NEAR(findings[0].size, level, 0.005 * level);
+  EXPECT_NE(findings[0].what.find("pieces of 0.75 s"), std::string::npos) << findings[0].what;
+}
+
 // Rows of the control shifted against those of the angles, both ways.
 TEST(MisfitCauses, TellACommandThatIsLateOrEarly) {
   const Eigen::VectorXd u = command();
