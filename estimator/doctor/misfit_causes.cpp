@@ -30,7 +30,7 @@ constexpr double kNoWorse = 1.5;
 constexpr double kWorkMost = 1.5e8;
 
 /// Errors that are as large as motions are [rad]; of slides in proportion.
-constexpr double kLost = 0.1;
+constexpr double kLost = 0.05;
 /// How many times pieces may become half as long for them.
 constexpr int kPieceHalvings = 3;
 
