@@ -175,7 +175,9 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   if (take_predictable(lively, recordings, whole) && is_misfit(lively.rmse, lively.noise)) {
     findings = explain_pieces(std::move(lively), recordings);
   }
-  const bool is_explained = !findings.empty() && findings.front().kind != "misfit";
+  // Over seconds something shows only where whole recordings can be simulated.
+  const bool is_explained = (!findings.empty() && findings.front().kind != "misfit") ||
+                            calibration.verdict.kind == VerdictKind::kHolds || !calibration.refined;
   if (!is_explained && take_pieces(slow, recordings, kCreepBudget, whole)) {
     std::vector<Cause> causes;
     try_creep(slow, causes);
