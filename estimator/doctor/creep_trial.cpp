@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "estimator/doctor/misfit_judgement.hpp"
@@ -11,8 +12,8 @@
 namespace estimator {
 namespace {
 
-/// Creep speeds that are tried, in units of a joint's coordinate a second: a decade apart, since
-/// what they explain hardly depends on them.
+/// Creep speeds that are tried [rad/s], of slides JointUnits::scale as many [m/s]: a decade apart,
+/// since what they explain hardly depends on them.
 constexpr std::array<double, 3> kCreepSpeeds = {1e-3, 1e-2, 1e-1};
 
 /// Lets joints creep where friction may hold them.

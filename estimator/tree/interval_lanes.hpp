@@ -14,6 +14,7 @@ namespace estimator {
 /// Below this a joint of a loop is at rest [rad/s].
 inline constexpr double kRestRate = 1e-11;
 
+/// What pieces of an interval are held to.
 struct PieceLimits {
   int leg = 0;             ///< stretches from one checkpoint to the next
   double near_rest = 0.0;  ///< longest piece where joints that creep are near rest [s]

@@ -166,14 +166,20 @@ class PhysicalPlant final : public Plant {
     estimator::CoordinateChoice choice = closure_.choose({angles_});
     const auto key = std::pair(choice.independent, choice.rows);
     std::unique_ptr<Course>& course = courses_[key];
-    if (!course) {
-      Eigen::VectorXd state(2 * angles_.size());
-      state << angles_, speeds_;
-      course = std::make_unique<Course>(mechanism_, std::move(choice),
-                                        estimator::friction_steps(mechanism_, {state}).near_rest);
-    }
+    if (!course) course = std::make_unique<Course>(mechanism_, std::move(choice), near_rest());
     course_ = course.get();
     if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice().dependent);
+  }
+
+  /// Longest step that follows joints that creep, near rest [s].
+  double near_rest() const {
+    Eigen::VectorXd state(2 * angles_.size());
+    state << angles_, speeds_;
+    try {
+      return estimator::friction_steps(mechanism_, {state}).near_rest;
+    } catch (const std::invalid_argument& too_steep) {
+      throw proto::InputError(path_ + ": " + too_steep.what());
+    }
   }
 
   void look_at_coordinates(double time) {

@@ -18,6 +18,7 @@
 #include "service/simulation/scenario_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/fourbar_truth.hpp"
 #include "tests/support/import_csv.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
@@ -69,18 +70,7 @@ TEST(LoopCalibration, AFourBarIsFound) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fourbar"));
-  const Truth truth = {{"crank.J_zz", 1.25e-4},
-                       {"coupler.J_zz", 0.001633333333},
-                       {"rocker.J_zz", 0.0006666666667},
-                       {"O.b", 2e-3},
-                       {"O.tau_c", 8e-3},
-                       {"O.K", 0.06},
-                       {"P.b", 3e-4},
-                       {"P.tau_c", 1e-3},
-                       {"Q.b", 3e-4},
-                       {"Q.tau_c", 1e-3},
-                       {"R.b", 5e-4},
-                       {"R.tau_c", 3e-3}};
+  const Truth truth = test_support::fourbar_truth();
   const estimator::Recording noise = recording_of(*data, "fourbar_base__noise", rig);
   expect_truth(estimator::calibrate(holding(rig.mechanism), {noise}), truth, 1e-3);
   expect_truth(estimator::calibrate(rig.mechanism, {noise}), truth, 1e-3);

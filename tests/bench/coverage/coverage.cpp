@@ -15,6 +15,7 @@
 #include "service/import/recording_selection.hpp"
 #include "service/import/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/fourbar_truth.hpp"
 #include "tests/support/import_csv.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -78,18 +79,7 @@ const std::map<std::string, Case>& cases() {
         .recording = "synthetic_planar/fourbar_base__clean.csv",
         .duration = 5.0,
         .fixed = {},
-        .truth = {{"crank.J_zz", 1.25e-4},
-                  {"coupler.J_zz", 1.633333333e-3},
-                  {"rocker.J_zz", 6.666666667e-4},
-                  {"O.b", 2e-3},
-                  {"O.tau_c", 8e-3},
-                  {"O.K", 0.06},
-                  {"P.b", 3e-4},
-                  {"P.tau_c", 1e-3},
-                  {"Q.b", 3e-4},
-                  {"Q.tau_c", 1e-3},
-                  {"R.b", 5e-4},
-                  {"R.tau_c", 3e-3}},
+        .truth = test_support::fourbar_truth(),
         .creep_speed = 1e-3}}};
   return kCases;
 }
