@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "estimator/tree/interval_lanes.hpp"
 
@@ -10,50 +11,73 @@
 
 namespace estimator {
 
-/// Creep speeds up to which a joint is near rest: there the friction is within 1e-10 of its bound.
-inline constexpr double kRestReach = 12.0;
-/// Share of it at which a step is to end that would run into it.
-inline constexpr double kEntry = 0.9;
-/// By which a piece may be longer than the longest, for rounding.
-inline constexpr double kAlike = 1.0 + 1e-9;
+/// Way of a piece along u of CreepCourse.
+inline constexpr double kCreepWay = 0.3;
+/// By which a piece may exceed what is wanted of it.
+inline constexpr double kLeeway = 1.5;
+/// Part of a piece that is too long that is left of it at most.
+inline constexpr double kShortened = 0.7;
+/// Parts of the longest piece at rest: the shortest one, and one too short for the mean of its
+/// speed to be known from angles.
+inline constexpr double kBriefest = 1e-4, kBrief = 1e-3;
+
+/// The step taken, along a joint.
+template <int kWidth>
+CreepCourse IntervalLanes<kWidth>::course(const Creeper& each, int lane) const {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const double length = slot.end - slot.begin;
+  const double begin = lanes_.begin_rate(each.joint)[lane] / each.speed;
+  const double end = lanes_.end_rate(each.joint)[lane] / each.speed;
+  if (!(length > kBrief * limits_.near_rest)) return {begin, end};
+  const double way = lanes_.end_angle(each.joint)[lane] - lanes_.begin_angle(each.joint)[lane];
+  return {begin, way / (length * each.speed), end};
+}
+
+/// Longest piece that is stable beside x: friction there is 1/cosh² as steep as at rest.
+template <int kWidth>
+double IntervalLanes<kWidth>::longest_at(double x) const {
+  const double rise = std::cosh(x);
+  return limits_.near_rest * rise * rise;
+}
+
+/// Shortens a piece that is too long for joints that creep.
+template <int kWidth>
+bool IntervalLanes<kWidth>::shorten_for_creep(int lane) {
+  if (creepers_.empty()) return false;
+  Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  const double length = slot.end - slot.begin;
+  double wanted = length;
+  for (const Creeper& each : creepers_) {
+    const CreepCourse x = course(each, lane);
+    if (length > kLeeway * longest_at(x.begin())) wanted = std::min(wanted, longest_at(x.begin()));
+    if (!(x.passed() > kLeeway * kCreepWay)) continue;
+    wanted = std::min(wanted, std::min(kShortened, x.share_from_begin(kCreepWay)) * length);
+  }
+  wanted = std::max(wanted, kBriefest * limits_.near_rest);
+  if (!(wanted < length)) return false;
+  slot.end = slot.begin + wanted;
+  load(lane);
+  return true;
+}
+
+/// The longest piece that may follow the step taken.
+template <int kWidth>
+double IntervalLanes<kWidth>::longest_after(int lane) const {
+  const Slot& slot = slots_[static_cast<std::size_t>(lane)];
+  double longest = std::numeric_limits<double>::infinity();
+  for (const Creeper& each : creepers_) {
+    const CreepCourse x = course(each, lane);
+    const double time = x.share_from_end(kCreepWay) * (slot.end - slot.begin);
+    longest = std::min({longest, longest_at(x.end()), time});
+  }
+  return std::max(longest, kBriefest * limits_.near_rest);
+}
 
 /// Where the next piece ends unless something happens before.
 template <int kWidth>
 double IntervalLanes<kWidth>::whole_piece(const Slot& slot) const {
-  const double rest = slot.interval->controls->end(slot.stretch) - slot.begin;
-  const double parts = slot.near_rest ? std::ceil(rest / (kAlike * limits_.near_rest)) : 1.0;
-  return parts > 1.0 ? slot.begin + rest / parts : slot.interval->controls->end(slot.stretch);
-}
-
-/// Whether the step ends with a joint that creeps near rest.
-template <int kWidth>
-bool IntervalLanes<kWidth>::ends_near_rest(int lane) const {
-  return std::ranges::any_of(creepers_, [&](const Creeper& each) {
-    return std::abs(lanes_.end_rate(each.joint)[lane]) < each.reach;
-  });
-}
-
-/// Shortens a piece along which a joint that creeps comes near rest, so that it ends about there.
-template <int kWidth>
-bool IntervalLanes<kWidth>::shorten_for_creep(int lane) {
-  Slot& slot = slots_[static_cast<std::size_t>(lane)];
-  const double length = slot.end - slot.begin;
-  double share = 1.0;  // of the piece, until a joint is near rest
-  for (const Creeper& each : creepers_) {
-    const double side = lanes_.begin_rate(each.joint)[lane] < 0.0 ? -1.0 : 1.0;
-    const double begin = side * lanes_.begin_rate(each.joint)[lane];
-    const double end = side * lanes_.end_rate(each.joint)[lane];
-    if (begin < each.reach) {
-      share = 0.0;
-    } else if (end < each.reach) {
-      share = std::min(share, (begin - kEntry * each.reach) / (begin - end));
-    }
-  }
-  const double longest = std::max(share * length, limits_.near_rest);
-  if (share >= 1.0 || length <= kAlike * longest) return false;
-  slot.end = slot.begin + longest;
-  load(lane);
-  return true;
+  const double end = slot.interval->controls->end(slot.stretch), rest = end - slot.begin;
+  return rest > slot.longest ? slot.begin + rest / std::ceil(rest / slot.longest) : end;
 }
 
 }  // namespace estimator

@@ -40,7 +40,7 @@ IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism
   if (!std::isfinite(limits.near_rest)) return;
   for (int j = 0; j < program.joint_count(); ++j) {
     const double creep = values.hinges[static_cast<std::size_t>(j)].creep_speed;
-    if (creep > 0.0) creepers_.push_back({j, kRestReach * creep});
+    if (creep > 0.0) creepers_.push_back({j, creep});
   }
 }
 
@@ -176,6 +176,7 @@ void IntervalLanes<kWidth>::advance(int lane) {
   if (slot.event_joint < 0 && (shorten_for_creep(lane) || find_event(lane))) return;
   read_samples(lane);
   take_looks(lane);
+  slot.longest = longest_after(lane);
   const int rows = 2 * program_.coordinate_count();
   for (int row = 0; row < rows; ++row) *state(lane, row) = lanes_.end_state(row)[lane];
   if (program_.has_loops()) {
@@ -183,7 +184,6 @@ void IntervalLanes<kWidth>::advance(int lane) {
       lanes_.guess(j)[lane] = lanes_.end_angle(j)[lane];
     }
   }
-  slot.near_rest = ends_near_rest(lane);
   if (slot.event_joint >= 0) {
     meet(lane, slot.end, slot.event_joint, slot.event_stop);
     return;

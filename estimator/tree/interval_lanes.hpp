@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/model/joint_stop.hpp"
+#include "estimator/tree/creep_course.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/motion_lanes.hpp"
 
@@ -17,7 +18,7 @@ inline constexpr double kRestRate = 1e-11;
 /// What pieces of an interval are held to.
 struct PieceLimits {
   int leg = 0;             ///< stretches from one checkpoint to the next
-  double near_rest = 0.0;  ///< longest piece where joints that creep are near rest [s]
+  double near_rest = 0.0;    ///< longest piece where joints that creep are at rest [s]
 };
 
 /// The engine of IntervalMotion: kWidth intervals at a time, each lane going on to the next
@@ -40,7 +41,7 @@ class IntervalLanes {
     int event_joint = -1;           // whose contact ends with the piece; −1: none
     int event_stop = -1;            // at that of the stops; −1: in dry friction
     bool holds = false;             // contacts changed too often: joints that stop stay
-    bool near_rest = false;         // where the piece begins, for joints that creep
+    double longest = std::numeric_limits<double>::infinity();  // next piece, for creep [s]
     Contacts contacts;
   };
 
@@ -91,13 +92,15 @@ class IntervalLanes {
   // Of joints that creep.
   struct Creeper {
     int joint;
-    double reach;  // rate up to which it is near rest [rad/s]
+    double speed;  // of creep [rad/s]
   };
   bool is_cut(const Slot& slot) const {
     return slot.end < slot.interval->controls->end(slot.stretch);
   }
+  CreepCourse course(const Creeper& each, int lane) const;
+  double longest_at(double x) const;
+  double longest_after(int lane) const;
   double whole_piece(const Slot& slot) const;
-  bool ends_near_rest(int lane) const;
   bool shorten_for_creep(int lane);
 
   // Of joints that have end stops; in trees.

@@ -115,7 +115,7 @@ struct MotionInterval {
 /// for less than kFlightMin; where an interval starts beyond a stop, the joint is put at it.
 ///
 /// Friction that creeps is steep near rest and flat elsewhere: steps are short where a joint with
-/// it is within a few creep speeds of rest (kRestReach).
+/// it is within a few creep speeds of rest (CreepCourse).
 class IntervalMotion {
  public:
   /// @param values     parameters of the mechanism that the program was made from

@@ -101,7 +101,7 @@ TEST(CreepMotion, TakesShortStepsNearRestAlone) {
     SCOPED_TRACE(side);
     const Eigen::Vector2d start(0.0, side * kRate);
     const double near_rest = near_rest_of(mechanism, start);
-    EXPECT_DOUBLE_EQ(near_rest, 0.35 * kInertia * kCreep / kBound);
+    EXPECT_DOUBLE_EQ(near_rest, 0.7 * kInertia * kCreep / kBound);
     const Moved moved = move(program, mechanism, coarse, kSteps, start, near_rest);
     const Moved reference = move(program, mechanism, fine, kSteps * kFineParts, start,
                                  std::numeric_limits<double>::infinity());
@@ -194,7 +194,7 @@ TEST(FrictionSteps, AreOfTheirKindOfFriction) {
   Mechanism mechanism = creeping_wheel(0.01);
   const FrictionSteps creeping = friction_steps(mechanism, {state});
   EXPECT_TRUE(std::isinf(creeping.everywhere));
-  EXPECT_DOUBLE_EQ(creeping.near_rest, 0.35 * kInertia * 0.01 / kBound);
+  EXPECT_DOUBLE_EQ(creeping.near_rest, 0.7 * kInertia * 0.01 / kBound);
   const auto set = [&](SmoothLaw::Quantity quantity, double value) {
     mechanism.hinge_parameter(0, friction_of<SmoothLaw>(quantity)).value = value;
   };
@@ -202,7 +202,7 @@ TEST(FrictionSteps, AreOfTheirKindOfFriction) {
   set(SmoothLaw::kSlope, 50.0);
   const FrictionSteps both = friction_steps(mechanism, {state});
   EXPECT_DOUBLE_EQ(both.everywhere, 0.35 * kInertia / (2.0 * kBound * 50.0));
-  EXPECT_DOUBLE_EQ(both.near_rest, 0.35 * kInertia / (2.0 * kBound * 50.0 + kBound / 0.01));
+  EXPECT_DOUBLE_EQ(both.near_rest, 0.7 * kInertia / (2.0 * kBound * 50.0 + kBound / 0.01));
 }
 
 }  // namespace

@@ -1,33 +1,40 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "estimator/fit/physical/integration_steps.hpp"
+#include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/tree/interval_motion.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr int kSamples = 4000;  // 4 s at 1 kHz
+constexpr double kFinest = 160.0;  // steps in the time of the longest near rest
 
 /// Joint angles at all samples; steps end with them.
-/// @param parts  of a sampling period that a step takes
+/// @param samples    at 1 kHz
+/// @param parts      of a sampling period that a step takes
+/// @param near_rest  as of IntervalMotion
 Eigen::MatrixXd loop_angles(const Mechanism& mechanism, const Eigen::VectorXd& angles,
-                            const Eigen::VectorXd& rates, int parts) {
+                            const Eigen::VectorXd& rates, int samples, int parts,
+                            double near_rest = std::numeric_limits<double>::infinity()) {
   const TreeProgram program(mechanism, choice_at(mechanism, angles));
-  const HeldControls controls = driven(program, kSamples, parts);
+  const HeldControls controls = driven(program, samples, parts);
   MotionInterval interval{.controls = &controls,
                           .first_stretch = 0,
-                          .last_stretch = controls.first(kSamples * parts),
+                          .last_stretch = controls.first(samples * parts),
                           .first_sample = 0,
-                          .last_sample = kSamples + 1,
+                          .last_sample = samples + 1,
                           .period = kMotionStep,
                           .start = start_of(program, angles, rates),
                           .guess = angles};
   Eigen::MatrixXd result;
-  IntervalMotion(program, mechanism).run(std::span(&interval, 1), std::span(&result, 1));
+  IntervalMotion(program, mechanism, 1, near_rest)
+      .run(std::span(&interval, 1), std::span(&result, 1));
   EXPECT_EQ(interval.log.unresolved, 0);
   return result;
 }
@@ -39,14 +46,20 @@ Eigen::VectorXd speeds_of(const Eigen::MatrixXd& angles) {
          kMotionStep;
 }
 
-/// The steps that are chosen, against those of a quarter, whose errors are 256 times smaller.
+/// The steps that are chosen, against those of a quarter, whose errors are 256 times smaller; where
+/// friction creeps, against such that follow it at all speeds.
 void expect_accurate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
-                     const Eigen::VectorXd& rates) {
-  const Eigen::VectorXd fastest = speeds_of(loop_angles(mechanism, angles, rates, 4));
+                     const Eigen::VectorXd& rates, int samples) {
+  const Eigen::VectorXd fastest = speeds_of(loop_angles(mechanism, angles, rates, samples, 4));
   const double step = choose_step(fastest, kLoopSteps);
   const int parts = static_cast<int>(std::ceil(kMotionStep / step * (1.0 - 1e-9)));
-  const Eigen::MatrixXd chosen = loop_angles(mechanism, angles, rates, parts);
-  const Eigen::MatrixXd fine = loop_angles(mechanism, angles, rates, 4 * parts);
+  Eigen::VectorXd state(2 * angles.size());
+  state << angles, rates;
+  const double near_rest = friction_steps(mechanism, {state}).near_rest;
+  const int fine_parts =
+      std::max(4 * parts, static_cast<int>(std::ceil(kFinest * kMotionStep / near_rest)));
+  const Eigen::MatrixXd chosen = loop_angles(mechanism, angles, rates, samples, parts, near_rest);
+  const Eigen::MatrixXd fine = loop_angles(mechanism, angles, rates, samples, fine_parts);
   EXPECT_GT((chosen.rowwise() - chosen.row(0)).cwiseAbs().maxCoeff(), 0.2);  // it moved
   EXPECT_LT((chosen - fine).cwiseAbs().maxCoeff(), 1e-8);
   LoopClosure closure(mechanism);
@@ -57,10 +70,12 @@ void expect_accurate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
   EXPECT_LT(open, 1e-10);
 }
 
-// A crank that turns round, slowed by all joints.
-TEST(LoopSteps, KeepAFourBarWithinTenNanoradians) {
-  Mechanism mechanism = moving_four_bar();
-  add_friction(mechanism, 2e-4, 0.0);
+void let_creep(Mechanism& mechanism) {
+  for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 4e-3;
+}
+
+/// A crank that turns round at first.
+void expect_accurate_from_a_turning_crank(const Mechanism& mechanism, int samples) {
   Eigen::VectorXd angles(4), wanted = Eigen::VectorXd::Constant(4, std::nan(""));
   angles << 0.7, 0.0, 1.0, 1.6;
   wanted[0] = 0.7;
@@ -68,13 +83,34 @@ TEST(LoopSteps, KeepAFourBarWithinTenNanoradians) {
   ASSERT_TRUE(closure.close(angles, wanted));
   wanted.setConstant(std::nan(""));
   wanted[0] = 12.0;
-  expect_accurate(mechanism, angles, closure.rates(angles, wanted));
+  expect_accurate(mechanism, angles, closure.rates(angles, wanted), samples);
+}
+
+// Slowed by all joints.
+TEST(LoopSteps, KeepAFourBarWithinTenNanoradians) {
+  Mechanism mechanism = moving_four_bar();
+  add_friction(mechanism, 2e-4, 0.0);
+  expect_accurate_from_a_turning_crank(mechanism, 4000);
+}
+
+TEST(LoopSteps, KeepAFourBarThatCreepsWithinTenNanoradians) {
+  Mechanism mechanism = moving_four_bar();
+  add_friction(mechanism, 2e-4, 5e-4);
+  let_creep(mechanism);
+  expect_accurate_from_a_turning_crank(mechanism, 1000);
 }
 
 // Two motors whose commands jump, and joints that stick and slip.
 TEST(LoopSteps, KeepADrivenFiveBarWithinTenNanoradians) {
   const DrivenFiveBar rig;
-  expect_accurate(rig.mechanism, rig.angles, Eigen::VectorXd::Zero(5));
+  expect_accurate(rig.mechanism, rig.angles, Eigen::VectorXd::Zero(5), 4000);
+}
+
+// The same where they creep.
+TEST(LoopSteps, KeepADrivenFiveBarThatCreepsWithinTenNanoradians) {
+  DrivenFiveBar rig;
+  let_creep(rig.mechanism);
+  expect_accurate(rig.mechanism, rig.angles, Eigen::VectorXd::Zero(5), 1000);
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+#include "estimator/tree/creep_course.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace estimator {
+namespace {
+
+/// ∫ e^{−0.4 |x|} |dx| between two speeds, by the midpoint rule.
+double way_between(double from, double to) {
+  constexpr int kParts = 200000;
+  const double part = (to - from) / kParts;
+  double sum = 0.0;
+  for (int i = 0; i < kParts; ++i) sum += std::exp(-0.4 * std::abs(from + (i + 0.5) * part));
+  return sum * std::abs(part);
+}
+
+TEST(CreepCourse, MeasuresItsWay) {
+  for (const double side : {-1.0, 1.0}) {
+    EXPECT_NEAR(CreepCourse(side * 3.0, side * 0.5).passed(), way_between(0.5, 3.0), 1e-8);
+    EXPECT_NEAR(CreepCourse(side * -2.0, side * 1.0).passed(), way_between(-2.0, 1.0), 1e-8);
+    EXPECT_NEAR(CreepCourse(side * -80.0, side * 80.0).passed(), 5.0, 1e-12);
+    EXPECT_LT(CreepCourse(side * 60.0, side * 100.0).passed(), 1e-10);
+  }
+}
+
+// From 8 down to 0 and back, of which begin and end say nothing: 8 (1 − 2 s)² has the mean 8/3.
+TEST(CreepCourse, SeesASpeedThatTurnsWithinTheStep) {
+  for (const double side : {-1.0, 1.0}) {
+    const CreepCourse course(side * 8.0, side * 8.0 / 3.0, side * 8.0);
+    EXPECT_NEAR(course.passed(), 2.0 * way_between(0.0, 8.0), 1e-8);
+    // At the rate of the begin, −32 a step.
+    const double share = course.share_from_begin(0.3);
+    EXPECT_NEAR(way_between(8.0, 8.0 - 32.0 * share), 0.3, 1e-8);
+  }
+}
+
+TEST(CreepCourse, GoesOnAsItBeginsAndAsItEnds) {
+  for (const double side : {-1.0, 1.0}) {
+    const double begin = side * -6.0, end = side * 1.5;  // evenly
+    const CreepCourse course(begin, end);
+    EXPECT_NEAR(way_between(begin, begin + (end - begin) * course.share_from_begin(0.2)), 0.2,
+                1e-8);
+    EXPECT_NEAR(way_between(end, end + (end - begin) * course.share_from_end(0.2)), 0.2, 1e-8);
+  }
+  // Slower at the begin than in the mean: the mean decides. Twice as fast at the end.
+  const CreepCourse rising(0.0, 1.0 / 3.0, 1.0);  // s²
+  EXPECT_NEAR(way_between(0.0, rising.share_from_begin(0.1)), 0.1, 1e-8);
+  EXPECT_NEAR(way_between(1.0, 1.0 + 2.0 * rising.share_from_end(0.1)), 0.1, 1e-8);
+}
+
+TEST(CreepCourse, GoesOnForeverFarFromRestOrWithoutRate) {
+  EXPECT_EQ(CreepCourse(7.0, 9.0).share_from_end(0.3), HUGE_VAL);
+  EXPECT_EQ(CreepCourse(-7.0, -9.0).share_from_end(0.3), HUGE_VAL);
+  EXPECT_NEAR(way_between(7.0, 7.0 - 2.0 * CreepCourse(9.0, 7.0).share_from_end(0.3)), 0.3, 1e-8);
+  EXPECT_EQ(CreepCourse(0.2, 0.2).share_from_begin(0.3), HUGE_VAL);
+  EXPECT_EQ(CreepCourse(0.2, 0.2).share_from_end(0.3), HUGE_VAL);
+}
+
+}  // namespace
+}  // namespace estimator
