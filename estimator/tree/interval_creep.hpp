@@ -54,7 +54,7 @@ bool IntervalLanes<kWidth>::shorten_for_creep(int lane) {
     wanted = std::min(wanted, std::min(kShortened, x.share_from_begin(kCreepWay)) * length);
   }
   wanted = std::max(wanted, kBriefest * limits_.near_rest);
-  if (!(wanted < length)) return false;
+  if (!(wanted <= kShortened * length)) return false;  // at its shortest
   slot.end = slot.begin + wanted;
   load(lane);
   return true;

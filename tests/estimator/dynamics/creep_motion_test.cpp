@@ -129,6 +129,54 @@ TEST(CreepMotion, TakesShortStepsNearRestAlone) {
   }
 }
 
+/// That falls at some 1e5 rad/s²: rest is passed in less than the shortest piece takes.
+Mechanism falling_wheel() {
+  Mechanism mechanism = creeping_wheel(1e-3);
+  mechanism.parameter(WorldQuantity::kGravity).value = 1e5;
+  mechanism.parameter(0, BodyQuantity::kMass).value = 0.01;
+  for (const HingeQuantity along : {HingeQuantity::kPointBx, HingeQuantity::kPointBy}) {
+    mechanism.hinge_parameter(0, along).value = 0.1;
+  }
+  return mechanism;
+}
+
+TEST(CreepMotion, PassesRestHoweverFast) {
+  const Mechanism mechanism = falling_wheel();
+  const TreeProgram program(mechanism);
+  constexpr int kSteps = 100, kParts = 1000;
+  const double step = 1e-4;
+  const Eigen::Vector2d start(0.3, -3.0);
+  const Moved moved = move(program, mechanism, uncontrolled(step, kSteps), kSteps, start,
+                           near_rest_of(mechanism, start));
+  const Moved reference =
+      move(program, mechanism, uncontrolled(step / kParts, kSteps * kParts), kSteps * kParts, start,
+           std::numeric_limits<double>::infinity());
+  EXPECT_GT((moved.angles.col(0).array() - 0.3).abs().maxCoeff(), 0.5);
+  EXPECT_LT((moved.angles - reference.angles).cwiseAbs().maxCoeff(), 1e-6);
+}
+
+// Pieces as short as they may be, of which times tell the length to rounding alone.
+TEST(CreepMotion, BeginsAtRestWhenever) {
+  const Mechanism mechanism = falling_wheel();
+  const TreeProgram program(mechanism);
+  const HeldControls controls = uncontrolled(1e-4, 40);
+  const Eigen::Vector2d start(0.3, 0.0);
+  std::vector<MotionInterval> all;
+  for (int first = 0; first < 30; ++first) {
+    all.push_back({.controls = &controls,
+                   .first_stretch = controls.first(first),
+                   .last_stretch = controls.first(first + 10),
+                   .period = 1.0,
+                   .start = start});
+  }
+  std::vector<Eigen::MatrixXd> unused(all.size());
+  IntervalMotion(program, mechanism, 1, near_rest_of(mechanism, start)).run(all, unused);
+  EXPECT_GT(std::abs(all[0].end[0] - start[0]), 0.01);
+  for (const MotionInterval& each : all) {
+    EXPECT_LT((each.end - all[0].end).cwiseAbs().maxCoeff(), 1e-6);
+  }
+}
+
 // Beside a joint that holds, stops and breaks loose in the midst of short steps.
 TEST(CreepMotion, GoesOnBesideAJointThatSticks) {
   Mechanism mechanism = make_chain({.links = 2});
