@@ -96,6 +96,7 @@ struct Calibration {
   std::vector<InertialError> inertial;   ///< axes that were read; physical parameters only
   std::vector<WithheldSensor> withheld;  ///< physical parameters only
   std::vector<CrossAxes> cross_axes;     ///< evident ones that no parameter stands for
+  std::vector<Contradiction> contradictions;  ///< the gravest first
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< with the estimated values in place
   /// Physical: noise levels found, one a sensor [rad] and one a hinge [rad/s²/√Hz]; the latter 0

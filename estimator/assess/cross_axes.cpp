@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/assess/score_step.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/math/decompositions.hpp"
 #include "estimator/math/distributions.hpp"
 #include "estimator/optimize/covariance.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr double kNotByChance = 1e-4;  // probability of a decrease that comes by chance
-constexpr double kNotTold = 1e-9;      // eigenvalue, scaled to unit diagonal, of what nothing tells
 constexpr double kMuch = 0.25;         // of what an instrument's squared readings are off by
 constexpr int kShares = 6;             // of one instrument
 
@@ -47,35 +45,6 @@ std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   return found;
 }
 
-/// A Gauss–Newton step along some of the parameters, the others kept.
-struct Step {
-  Eigen::VectorXd change, deviation;  ///< one a parameter taken
-  double decrease = 0.0;              ///< of the cost
-  int rank = 0;
-};
-
-Step step_along(const Eigen::MatrixXd& schur, const Eigen::VectorXd& score,
-                const std::vector<int>& taken) {
-  const Eigen::MatrixXd S = schur(taken, taken);
-  const Eigen::VectorXd b = score(taken);
-  const Eigen::VectorXd scale =
-      (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
-  const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
-  Step step{Eigen::VectorXd::Zero(b.size()), Eigen::VectorXd::Zero(b.size())};
-  for (Eigen::Index k = 0; k < b.size(); ++k) {
-    const double eigenvalue = solved.values[k];
-    if (!(eigenvalue > kNotTold)) continue;
-    const Eigen::VectorXd direction = scale.asDiagonal() * solved.vectors.col(k);
-    const double along = direction.dot(b);
-    step.change += along / eigenvalue * direction;
-    step.deviation += direction.cwiseAbs2() / eigenvalue;
-    step.decrease += along * along / eigenvalue;
-    ++step.rank;
-  }
-  step.deviation = step.deviation.cwiseSqrt();
-  return step;
-}
-
 ShootingProblem with_shares(const ShootingProblem& fitted, const ShootingInput& input,
                             const ShootingGrid& grid, const std::vector<ReadAcross>& instruments) {
   Mechanism mechanism = fitted.mechanism();
@@ -98,24 +67,21 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return found;
-  Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
-  for (const Eigen::VectorXd& of_group : information.group_score) score += of_group;
-
   const FreeParameters free(problem.mechanism()), described(fitted.mechanism());
   std::vector<int> estimated;  // positions
   for (const int index : described.indices()) {
     const int position = free.position(index);
     if (information.at_bound[position] == 0) estimated.push_back(position);
   }
-  const Step before = step_along(information.schur, score, estimated);
+  const ScoreStep before = step_along(information, information.schur, estimated);
   for (const ReadAcross& instrument : instruments) {
     std::vector<int> taken = estimated;
     for (const int index : instrument.shares) taken.push_back(free.position(index));
-    const Step after = step_along(information.schur, score, taken);
+    const ScoreStep after = step_along(information, information.schur, taken);
     const int added = after.rank - before.rank;
     if (added <= 0) continue;
     const double decrease = after.decrease - before.decrease;
-    if (!(chi_square_tail(decrease, added) < kNotByChance)) continue;
+    if (!(chi_square_tail(decrease, added) < kNoChance)) continue;
 
     const auto kept = static_cast<Eigen::Index>(estimated.size());
     const auto in_deviations = [](const Eigen::ArrayXd& change, const Eigen::ArrayXd& deviation) {

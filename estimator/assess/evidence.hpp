@@ -49,6 +49,19 @@ struct PriorConflict {
   std::string unit;
 };
 
+/// A value that the description keeps, and the readings contradict.
+struct Contradiction {
+  std::string name, unit;
+  double kept = 0.0, value = 0.0;   ///< as described, and as the readings have it
+  double standard_deviation = 0.0;  ///< of the latter
+  double decrease = 0.0;            ///< of the cost, with it
+  std::string moved;                ///< the estimate that it moves most
+  double shift = 0.0;               ///< by so many standard deviations
+};
+
+/// Probability below which what is seen is not taken for chance.
+inline constexpr double kNoChance = 1e-4;
+
 enum class VerdictKind {
   kHolds,            ///< what is left is noise, and pieces agree
   kDoubtful,         ///< something hints at what the model lacks

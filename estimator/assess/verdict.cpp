@@ -16,7 +16,6 @@ namespace {
 constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
 constexpr double kNoisy = 1.5;        // residual over noise above which the model is doubtful
 constexpr double kFarTooNoisy = 3.0;  // and above which it does not hold
-constexpr double kNoChance = 1e-4;    // probability of a disagreement that is none by chance
 constexpr double kInflation = 2.0;    // of a variance by correlation
 /// Of the accelerations, less than clocks and code discs leave: a hint, and in the deviations.
 constexpr double kTraceShare = 1e-4;
@@ -186,6 +185,14 @@ void doubt_axes(const Calibration& calibration, Doubts& doubts) {
                                             first.sensor + " read across one another");
 }
 
+void doubt_description(const Calibration& calibration, Doubts& doubts) {
+  if (calibration.contradictions.empty()) return;
+  const Contradiction& first = calibration.contradictions.front();
+  doubts.add(VerdictKind::kDoesNotHold, "readings contradict the description (" + first.name +
+                                            " = " + number_text(first.kept, 4) + " " + first.unit +
+                                            ", for one)");
+}
+
 std::string praise(const Calibration& calibration, const std::vector<SensorFit>& fits) {
   double worst = 0.0;
   for (const SensorFit& fit : fits) {
@@ -256,6 +263,7 @@ Verdict judge(const Calibration& calibration) {
   doubt_residuals(fits, doubts);
   doubt_accelerations(calibration, fits, doubts);
   doubt_axes(calibration, doubts);
+  doubt_description(calibration, doubts);
   if (doubts.kind == VerdictKind::kHolds) return {doubts.kind, praise(calibration, fits)};
   const bool fails = doubts.kind == VerdictKind::kDoesNotHold;
   return {doubts.kind,

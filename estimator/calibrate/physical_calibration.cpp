@@ -9,6 +9,7 @@
 #include "estimator/assess/bound_notes.hpp"
 #include "estimator/fit/charted_bodies.hpp"
 #include "estimator/assess/combinations.hpp"
+#include "estimator/assess/contradictions.hpp"
 #include "estimator/assess/cross_axes.hpp"
 #include "estimator/assess/identifiability.hpp"
 #include "estimator/assess/inertia_results.hpp"
@@ -229,6 +230,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.cross_axes =
       find_cross_axes(result.refined ? fit.simulation() : fit.joint(), fit.input(), grid);
   for (const CrossAxes& each : result.cross_axes) result.notes.push_back(describe(each));
+  if (information.valid && result.converged()) {
+    result.contradictions = find_contradictions(result.refined ? fit.simulation() : fit.joint(),
+                                                fit.input(), grid, counting.sensors, variances);
+  }
+  if (!result.contradictions.empty()) result.notes.push_back(describe(result.contradictions));
   std::vector<BorderBody> borders;
   if (charted) {
     borders = hold_at_borders(result.mechanism, book.estimated(), variances, information);

@@ -1,0 +1,180 @@
+#include "estimator/assess/contradictions.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimator/assess/score_step.hpp"
+#include "estimator/fit/number_text.hpp"
+#include "estimator/math/distributions.hpp"
+#include "estimator/model/joint_friction.hpp"
+#include "estimator/model/ties.hpp"
+#include "estimator/optimize/covariance.hpp"
+#include "proto/notation/number_format.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kMatters = 1.0;  // deviations that an estimate moves by
+constexpr double kAlike = 0.8;    // of the largest decrease of the cost
+
+constexpr int kPointCount = 6;  // coordinates of a hinge on its two bodies
+
+bool is_kept(const Mechanism& mechanism, int index) {
+  return !varies(mechanism, index) && find_tie(mechanism, index) == nullptr;
+}
+
+/// Indices of parameters.
+std::vector<int> candidates(const Mechanism& mechanism) {
+  std::vector<int> kept;
+  const auto take = [&](int hinge, HingeQuantity quantity, bool is_described) {
+    const int index = mechanism.index_of_hinge(hinge, quantity);
+    if (is_described && is_kept(mechanism, index)) kept.push_back(index);
+  };
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    const auto is_there = [&](HingeQuantity quantity) {
+      return mechanism.hinge_parameter(j, quantity).value != 0.0;
+    };
+    for (int k = 0; k < kPointCount; ++k) {
+      const auto point = static_cast<HingeQuantity>(k);
+      take(j, point, is_there(point));
+    }
+    take(j, HingeQuantity::kMotorGain, is_there(HingeQuantity::kMotorGain));
+    const bool rubs = has_friction(mechanism, j, [](const auto&) { return true; });
+    take(j, HingeQuantity::kViscous, rubs);
+    take(j, HingeQuantity::kQuadraticDrag, rubs);
+  }
+  return kept;
+}
+
+ShootingProblem with_freed(const ShootingProblem& fitted, const ShootingInput& input,
+                           const ShootingGrid& grid, const std::vector<int>& indices) {
+  Mechanism mechanism = fitted.mechanism();
+  for (const int index : indices) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+  return fitted.restated(mechanism, input.segments, grid, fitted.noise());
+}
+
+/// Covariance of the summed score of errors that are independent from reading to reading.
+Eigen::MatrixXd white_spread(const ParameterInformation& information,
+                             const Eigen::VectorXd& variances) {
+  Eigen::MatrixXd spread =
+      Eigen::MatrixXd::Zero(information.schur.rows(), information.schur.cols());
+  for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
+    spread += variances[static_cast<Eigen::Index>(g)] * information.group_schur[g];
+  }
+  return spread;
+}
+
+/// The same where errors of some sensors are those of counting.
+Eigen::MatrixXd counted_spread(const ShootingProblem& problem,
+                               const ParameterInformation& information,
+                               const std::vector<CountingSensor>& counting,
+                               const Eigen::VectorXd& variances) {
+  Eigen::MatrixXd spread = white_spread(information, variances);
+  const QuantisedErrors errors = quantised_errors(problem, counting);
+  for (std::size_t i = 0; i < counting.size(); ++i) {
+    const auto group = static_cast<std::size_t>(counting[i].sensor);
+    spread += errors.scatter[i] - variances[counting[i].sensor] * information.group_schur[group];
+  }
+  return spread;
+}
+
+/// Tries the kept values one at a time.
+class ScoreTest {
+ public:
+  ScoreTest(const ShootingProblem& fitted, const ShootingProblem& problem,
+            const ParameterInformation& information)
+      : mechanism_(problem.mechanism()), free_(problem.mechanism()), information_(information) {
+    const FreeParameters described(fitted.mechanism());
+    for (const int index : described.indices()) {
+      const int position = free_.position(index);
+      if (information.at_bound[position] == 0) estimated_.push_back(position);
+    }
+  }
+
+  /// Contradicted ones of these indices, the gravest first.
+  std::vector<Contradiction> contradicted(const std::vector<int>& indices,
+                                          const Eigen::MatrixXd& spread) const {
+    std::vector<Contradiction> told;
+    const ScoreStep before = step_along(information_, spread, estimated_);
+    for (const int index : indices) try_one(index, spread, before, told);
+    std::ranges::stable_sort(told, std::ranges::greater(), &Contradiction::decrease);
+    return told;
+  }
+
+ private:
+  void try_one(int index, const Eigen::MatrixXd& spread, const ScoreStep& before,
+               std::vector<Contradiction>& told) const {
+    std::vector<int> taken = estimated_;
+    taken.push_back(free_.position(index));
+    const ScoreStep after = step_along(information_, spread, taken);
+    if (after.rank <= before.rank) return;
+    const auto kept = static_cast<Eigen::Index>(estimated_.size());
+    const double change = after.change[kept], deviation = after.deviation[kept];
+    if (!(chi_square_tail(std::pow(change / deviation, 2), 1.0) < kNoChance)) return;
+    const Parameter& parameter = parameter_at(mechanism_, index);
+    const double value = parameter.value + change;
+    if (value < parameter.lower || value > parameter.upper) return;
+    Eigen::Index moved = 0;
+    double shift = 0.0;
+    for (Eigen::Index i = 0; i < kept; ++i) {
+      if (!(before.deviation[i] > 0.0)) continue;
+      const double own = std::abs(after.change[i] - before.change[i]) / before.deviation[i];
+      if (own > shift) {
+        shift = own;
+        moved = i;
+      }
+    }
+    if (!(shift > kMatters)) return;
+    const int moved_index =
+        free_.indices()[static_cast<std::size_t>(estimated_[static_cast<std::size_t>(moved)])];
+    told.push_back({.name = parameter.name,
+                    .unit = parameter.unit,
+                    .kept = parameter.value,
+                    .value = value,
+                    .standard_deviation = deviation,
+                    .decrease = after.decrease - before.decrease,
+                    .moved = parameter_at(mechanism_, moved_index).name,
+                    .shift = shift});
+  }
+
+  const Mechanism& mechanism_;
+  FreeParameters free_;
+  const ParameterInformation& information_;
+  std::vector<int> estimated_;  // positions
+};
+
+}  // namespace
+
+std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
+                                               const ShootingInput& input, const ShootingGrid& grid,
+                                               const std::vector<CountingSensor>& counting,
+                                               const Eigen::VectorXd& variances) {
+  const std::vector<int> kept = candidates(fitted.mechanism());
+  if (kept.empty()) return {};
+  const ShootingProblem problem = with_freed(fitted, input, grid, kept);
+  const ParameterInformation information =
+      compute_information(problem, {.effective_parameters = false});
+  if (!information.valid) return {};
+  const ScoreTest test(fitted, problem, information);
+  auto told = test.contradicted(kept, white_spread(information, variances));
+  if (!told.empty() && !counting.empty()) {
+    told = test.contradicted(kept, counted_spread(problem, information, counting, variances));
+  }
+  return told;
+}
+
+std::string describe(const std::vector<Contradiction>& found) {
+  const Contradiction& first = found.front();
+  std::string text = "the readings contradict " + first.name + " = " + number_text(first.kept, 4) +
+                     " " + first.unit + ", which is kept: they fit " +
+                     notation::format_with_deviation(first.value, first.standard_deviation) + " " +
+                     first.unit + ", and " + first.moved + " is then " +
+                     number_text(first.shift, 2) + " deviations off";
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    if (!(found[i].decrease > kAlike * first.decrease)) break;
+    text += (i == 1 ? "; as well may be wrong " : ", ") + found[i].name;
+  }
+  return text + "; measure it again, or estimate it";
+}
+
+}  // namespace estimator

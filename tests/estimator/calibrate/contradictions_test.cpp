@@ -1,0 +1,189 @@
+#include "estimator/assess/contradictions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "estimator/assess/score_step.hpp"
+#include "estimator/calibrate/calibrate.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace estimator {
+namespace {
+
+using test_support::ReferenceFuruta;
+
+constexpr double kNoise = 1e-3;   // [rad]
+constexpr double kPeriod = 2e-3;  // [s]
+constexpr int kSamples = 4000;
+constexpr double kLonger = 1.003;
+
+ReferenceFuruta rig() {
+  ReferenceFuruta rig;
+  rig.b_1 = 1e-3;
+  rig.b_2 = 2e-4;
+  rig.K = 0.07;
+  return rig;
+}
+
+/// A sum of sines that keeps arm and pendulum swinging.
+Eigen::VectorXd excitation() {
+  return Eigen::VectorXd::NullaryExpr(kSamples, [](Eigen::Index k) {
+    const double t = kPeriod * static_cast<double>(k);
+    return 1.2 * (std::sin(3.1 * t) + std::sin(7.3 * t + 1.0) + std::sin(11.9 * t + 2.0));
+  });
+}
+
+const std::vector<std::string> kFree = {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"};
+
+/// @param described  the rig, as it is not
+Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
+  Recording recording =
+      test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), excitation(), kPeriod,
+                           quantum > 0.0 ? 0.0 : kNoise, 4);
+  if (quantum > 0.0) {
+    Eigen::MatrixXd& angles = recording.segments[0].angles;
+    angles = (angles / quantum).array().round() * quantum;
+  }
+  return calibrate(described, {recording});
+}
+
+Mechanism described_with(double stretch, const std::vector<std::string>& free = kFree) {
+  ReferenceFuruta described = rig();
+  described.L_arm *= stretch;
+  Mechanism mechanism = test_support::mechanism_of(described);
+  test_support::free_parameters(mechanism, free, 1.2);
+  return mechanism;
+}
+
+double value_in(const Mechanism& mechanism, const std::string& name) {
+  return std::ranges::find(mechanism.parameters, name, &Parameter::name)->value;
+}
+
+const Contradiction* find(const Calibration& calibration, const std::string& name) {
+  const auto found = std::ranges::find(calibration.contradictions, name, &Contradiction::name);
+  return found == calibration.contradictions.end() ? nullptr : &*found;
+}
+
+std::string notes_of(const Calibration& calibration) {
+  std::string all;
+  for (const std::string& note : calibration.notes) all += note + "\n";
+  return all;
+}
+
+// Three thousandths: errors are those of noise, and pieces agree.
+void expect_arm_is_told(const Calibration& result) {
+  ASSERT_TRUE(result.refined && result.converged());
+  EXPECT_GT(result.agreement.p_value, 0.01);
+  const Contradiction* arm = find(result, "2.a_x");
+  ASSERT_NE(arm, nullptr) << result.verdict.sentence;
+  EXPECT_DOUBLE_EQ(arm->kept, value_in(described_with(kLonger), "2.a_x"));
+  EXPECT_EQ(arm->unit, "m");
+  EXPECT_NEAR(arm->value, value_in(described_with(1.0), "2.a_x"), 4.0 * arm->standard_deviation);
+  EXPECT_LT(arm->standard_deviation, 0.25 * (kLonger - 1.0) * rig().L_arm);
+  EXPECT_GT(arm->shift, 1.0);
+  EXPECT_NE(std::ranges::find(kFree, arm->moved), kFree.end());
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kDoesNotHold);
+  EXPECT_NE(result.verdict.sentence.find("readings contradict the description"), std::string::npos)
+      << result.verdict.sentence;
+  EXPECT_NE(notes_of(result).find("2.a_x"), std::string::npos) << notes_of(result);
+}
+
+TEST(Contradictions, TellAnArmThatIsALittleTooLong) {
+  expect_arm_is_told(calibrate_as(described_with(kLonger)));
+}
+
+TEST(Contradictions, TellItByCounts) {
+  expect_arm_is_told(calibrate_as(described_with(kLonger), 2e-3));
+}
+
+TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
+  for (const double quantum : {0.0, 2e-3}) {
+    const Calibration result = calibrate_as(described_with(1.0), quantum);
+    EXPECT_TRUE(result.contradictions.empty()) << result.verdict.sentence;
+    EXPECT_EQ(result.verdict.kind, VerdictKind::kHolds) << result.verdict.sentence;
+  }
+}
+
+// What is estimated contradicts nothing.
+TEST(Contradictions, AreOfWhatIsKeptAlone) {
+  std::vector<std::string> free = kFree;
+  free.emplace_back("2.a_x");
+  Mechanism described = described_with(kLonger, free);
+  const auto arm = std::ranges::find(described.parameters, "2.a_x", &Parameter::name);
+  arm->value = value_in(described_with(kLonger), "2.a_x");
+  const Calibration result = calibrate_as(described);
+  EXPECT_TRUE(result.contradictions.empty()) << result.verdict.sentence;
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kHolds) << result.verdict.sentence;
+}
+
+// A gain that is kept 1 % too small, and friction that is kept at nothing.
+TEST(Contradictions, TellGainsAndFriction) {
+  Mechanism described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"});
+  const auto gain = std::ranges::find(described.parameters, "1.K", &Parameter::name);
+  gain->value *= 0.99;
+  const Calibration weak = calibrate_as(described);
+  const Contradiction* of_gain = find(weak, "1.K");
+  ASSERT_NE(of_gain, nullptr) << weak.verdict.sentence;
+  EXPECT_NEAR(of_gain->value, rig().K, 4.0 * of_gain->standard_deviation);
+
+  described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"});
+  const auto friction = std::ranges::find(described.parameters, "2.b", &Parameter::name);
+  friction->value = 0.7 * rig().b_2;
+  const Calibration easy = calibrate_as(described);
+  const Contradiction* of_friction = find(easy, "2.b");
+  ASSERT_NE(of_friction, nullptr) << easy.verdict.sentence;
+  EXPECT_NEAR(of_friction->value, rig().b_2, 4.0 * of_friction->standard_deviation);
+}
+
+TEST(Contradictions, NameWhatExplainsAsMuch) {
+  Contradiction first{.name = "2.a_x",
+                      .unit = "m",
+                      .kept = 0.2,
+                      .value = 0.19,
+                      .standard_deviation = 0.001,
+                      .decrease = 100.0,
+                      .moved = "B.J_yy",
+                      .shift = 3.4};
+  Contradiction second = first, third = first;
+  second.name = "1.b_x";
+  second.decrease = 90.0;
+  third.name = "1.c";
+  third.decrease = 70.0;
+  EXPECT_EQ(describe({first, second, third}),
+            "the readings contradict 2.a_x = 0.2 m, which is kept: they fit 0.1900 ± 0.0010 m, and "
+            "B.J_yy is then 3.4 deviations off; as well may be wrong 1.b_x; measure it again, or "
+            "estimate it");
+  EXPECT_EQ(describe({first}).find("as well"), std::string::npos);
+}
+
+// Two readings of a line y = a + b t at t = 0 and 1, off by 1 and 3, of deviations 1 and 2.
+TEST(ScoreStep, IsThatOfLinearLeastSquares) {
+  ParameterInformation information;
+  const Eigen::Matrix2d first = (Eigen::Matrix2d() << 1.0, 0.0, 0.0, 0.0).finished();
+  const Eigen::Matrix2d second = Eigen::Matrix2d::Ones();
+  information.group_schur = {first, second};
+  information.schur = first + second;
+  information.group_score = {Eigen::Vector2d(1.0, 0.0), Eigen::Vector2d(3.0, 3.0)};
+  const Eigen::Matrix2d spread = 1.0 * first + 4.0 * second;
+  const ScoreStep both = step_along(information, spread, {0, 1});
+  EXPECT_TRUE(both.change.isApprox(Eigen::Vector2d(1.0, 2.0), 1e-12));
+  EXPECT_TRUE(both.deviation.isApprox(Eigen::Vector2d(1.0, std::sqrt(5.0)), 1e-12));
+  EXPECT_NEAR(both.decrease, 10.0, 1e-12);
+  EXPECT_EQ(both.rank, 2);
+  const ScoreStep slope = step_along(information, spread, {1});
+  EXPECT_NEAR(slope.change[0], 3.0, 1e-12);
+  EXPECT_NEAR(slope.deviation[0], 2.0, 1e-12);
+  EXPECT_EQ(slope.rank, 1);
+  information.schur = second;  // only the sum is seen
+  information.group_score = {Eigen::Vector2d(0.0, 0.0), Eigen::Vector2d(3.0, 3.0)};
+  const ScoreStep sum = step_along(information, second, {0, 1});
+  EXPECT_EQ(sum.rank, 1);
+  EXPECT_NEAR(sum.change.sum(), 3.0, 1e-12);
+}
+
+}  // namespace
+}  // namespace estimator
