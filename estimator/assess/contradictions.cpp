@@ -5,7 +5,6 @@
 
 #include "estimator/assess/score_step.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/math/distributions.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/ties.hpp"
 #include "estimator/optimize/covariance.hpp"
@@ -42,13 +41,28 @@ std::vector<int> candidates(const Mechanism& mechanism) {
     const bool rubs = has_friction(mechanism, j, [](const auto&) { return true; });
     take(j, HingeQuantity::kViscous, rubs);
     take(j, HingeQuantity::kQuadraticDrag, rubs);
+    take(j, HingeQuantity::kStribeckTorque, has_dry_law(mechanism, j));
   }
   return kept;
+}
+
+/// Has excesses of friction that are not there decay as such would.
+void begin_excesses(const ShootingInput& input, Mechanism& mechanism) {
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (!is_kept(mechanism, mechanism.index_of_hinge(j, HingeQuantity::kStribeckTorque)) ||
+        mechanism.hinge_parameter(j, HingeQuantity::kStribeckTorque).value != 0.0 ||
+        !(input.fastest[j] > 0.0)) {
+      continue;
+    }
+    mechanism.hinge_parameter(j, HingeQuantity::kStribeckRate).value =
+        std::pow(kDecayShare * input.fastest[j], -2);
+  }
 }
 
 ShootingProblem with_freed(const ShootingProblem& fitted, const ShootingInput& input,
                            const ShootingGrid& grid, const std::vector<int>& indices) {
   Mechanism mechanism = fitted.mechanism();
+  begin_excesses(input, mechanism);
   for (const int index : indices) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
   return fitted.restated(mechanism, input.segments, grid, fitted.noise());
 }
@@ -110,7 +124,7 @@ class ScoreTest {
     if (after.rank <= before.rank) return;
     const auto kept = static_cast<Eigen::Index>(estimated_.size());
     const double change = after.change[kept], deviation = after.deviation[kept];
-    if (!(chi_square_tail(std::pow(change / deviation, 2), 1.0) < kNoChance)) return;
+    if (!is_sure(change, deviation)) return;
     const Parameter& parameter = parameter_at(mechanism_, index);
     const double value = parameter.value + change;
     if (value < parameter.lower || value > parameter.upper) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -61,6 +62,14 @@ struct Contradiction {
 
 /// Probability below which what is seen is not taken for chance.
 inline constexpr double kNoChance = 1e-4;
+
+/// Deviations that something is large by where it is told as sure, of all that might have been.
+inline constexpr double kSureDeviations = 5.0;
+
+/// Whether something is. At the end of where it was looked for it has no deviation, and is not.
+inline bool is_sure(double size, double deviation) {
+  return deviation > 0.0 && std::abs(size) > kSureDeviations * deviation;
+}
 
 enum class VerdictKind {
   kHolds,            ///< what is left is noise, and pieces agree

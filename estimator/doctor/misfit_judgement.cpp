@@ -20,11 +20,6 @@ PieceFit hopeful_fit(const MisfitCase& on, const Mechanism& mechanism,
   return on.fit(mechanism, pieces, kHelps * on.cost_per_reading);
 }
 
-// At the end of where it was looked for, a parameter has no deviation.
-bool is_sure(double size, double deviation) {
-  return deviation > 0.0 && std::abs(size) > kSureDeviations * deviation;
-}
-
 std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,
                             const std::vector<Recording>& pieces) {
   if (!helps(on, fit)) return std::nullopt;

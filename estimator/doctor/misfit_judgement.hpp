@@ -11,12 +11,6 @@ namespace estimator {
 std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,
                             const std::vector<Recording>& pieces);
 
-/// Deviations that something is large by where it is told as sure, of all that might have been.
-inline constexpr double kSureDeviations = 5.0;
-
-/// Whether something is so many of its deviations large that it is told.
-bool is_sure(double size, double deviation);
-
 /// Whether a fit takes the cost far enough down to be told.
 bool helps(const MisfitCase& on, const PieceFit& fit);
 
