@@ -6,7 +6,7 @@ namespace estimator {
 /// is the tanh. A parabola by its begin, mean and end.
 ///
 /// Steps are measured along u with du/dx = e^{−0.4 |x|}: what a Runge–Kutta step of the fourth
-/// order is off by grows with the fifth power of its way along x and with the fifth derivative of
+/// order is off by grows with the fifth power of its way along x and with the fourth derivative of
 /// tanh, which decays as e^{−2 |x|}. Far from rest u stands still, and all of it is 5.
 class CreepCourse {
  public:
