@@ -56,6 +56,16 @@ TEST(Verdict, HoldsWhereOnlyNoiseIsLeft) {
   EXPECT_TRUE(says(swing(0.0), "pieces agree (Q 12 on 14)")) << judge(swing(0.0)).sentence;
 }
 
+// Readings to the noise and pieces that agree do not make up for a description that is wrong.
+TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
+  Calibration calibration = swing(0.0);
+  calibration.contradictions = {{.name = "2.a_x", .unit = "m", .kept = 0.05474}};
+  EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
+  EXPECT_TRUE(
+      says(calibration, "readings contradict the description (2.a_x = 0.05474 m, for one)"))
+      << judge(calibration).sentence;
+}
+
 // Errors of a wave are its amplitude over √2, beside the noise: with 2 √2 σ it is √5 σ in all,
 // with 10 √2 σ ten times the noise and more. Being slow, either is the model's.
 TEST(Verdict, CountsResidualsInTimesTheNoise) {
