@@ -61,8 +61,7 @@ TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
   Calibration calibration = swing(0.0);
   calibration.contradictions = {{.name = "2.a_x", .unit = "m", .kept = 0.05474}};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
-  EXPECT_TRUE(
-      says(calibration, "readings contradict the description (2.a_x = 0.05474 m, for one)"))
+  EXPECT_TRUE(says(calibration, "readings contradict the description (2.a_x = 0.05474 m, for one)"))
       << judge(calibration).sentence;
 }
 
