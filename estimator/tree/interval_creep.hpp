@@ -12,7 +12,7 @@
 namespace estimator {
 
 /// Way of a piece along u of CreepCourse.
-inline constexpr double kCreepWay = 0.3;
+inline constexpr double kCreepWay = 0.15;
 /// By which a piece may exceed what is wanted of it.
 inline constexpr double kLeeway = 1.5;
 /// Part of a piece that is too long that is left of it at most.
