@@ -137,6 +137,19 @@ void add_inertias(const estimator::Calibration& calibration, v1::CalibrationResu
   }
 }
 
+void add_contradictions(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
+  for (const estimator::Contradiction& contradiction : calibration.contradictions) {
+    v1::ContradictionResult* out = result.add_contradictions();
+    out->set_parameter(contradiction.name);
+    out->set_unit(contradiction.unit);
+    out->set_kept(contradiction.kept);
+    out->set_value(contradiction.value);
+    out->set_standard_deviation(contradiction.standard_deviation);
+    out->set_moved(contradiction.moved);
+    out->set_shift(contradiction.shift);
+  }
+}
+
 void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   for (const estimator::InertialError& error : calibration.inertial) {
     v1::InertialResult* out = result.add_inertial();
@@ -171,6 +184,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_withheld(calibration.withheld, result);
   add_evidence(calibration, result);
   add_inertias(calibration, result);
+  add_contradictions(calibration, result);
   add_matrix(calibration.correlation, result.mutable_correlation());
   add_matrix(calibration.covariance, result.mutable_covariance());
   add_history(calibration.history, result.mutable_history());

@@ -87,6 +87,31 @@ TEST(ResultTable, TellsWhatAPersonMustKnow) {
 }
 
 // What follows from estimates by a tie stands behind them, with its deviation, wherever they stand.
+TEST(CalibrationJson, HoldsWhatReadingsContradict) {
+  estimator::Calibration calibration = prepared_calibration();
+  calibration.contradictions = {{.name = "2.a_x",
+                                 .unit = "m",
+                                 .kept = 0.0542,
+                                 .value = 0.0537,
+                                 .standard_deviation = 2e-5,
+                                 .decrease = 600.0,
+                                 .moved = "B.J_zz",
+                                 .shift = 3.4}};
+  v1::CalibrationResult result;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  calibration_json(calibration, prepared_context()), &result)
+                  .ok());
+  ASSERT_EQ(result.contradictions_size(), 1);
+  const v1::ContradictionResult& only = result.contradictions(0);
+  EXPECT_EQ(only.parameter(), "2.a_x");
+  EXPECT_EQ(only.unit(), "m");
+  EXPECT_EQ(only.kept(), 0.0542);
+  EXPECT_EQ(only.value(), 0.0537);
+  EXPECT_EQ(only.standard_deviation(), 2e-5);
+  EXPECT_EQ(only.moved(), "B.J_zz");
+  EXPECT_EQ(only.shift(), 3.4);
+}
+
 TEST(Results, HoldTiedParameters) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
