@@ -97,12 +97,12 @@ TEST(CalibrationJson, HoldsWhatReadingsContradict) {
                                  .decrease = 600.0,
                                  .moved = "B.J_zz",
                                  .shift = 3.4}};
-  v1::CalibrationResult result;
+  rigcal::v1::CalibrationResult result;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
                   calibration_json(calibration, prepared_context()), &result)
                   .ok());
   ASSERT_EQ(result.contradictions_size(), 1);
-  const v1::ContradictionResult& only = result.contradictions(0);
+  const rigcal::v1::ContradictionResult& only = result.contradictions(0);
   EXPECT_EQ(only.parameter(), "2.a_x");
   EXPECT_EQ(only.unit(), "m");
   EXPECT_EQ(only.kept(), 0.0542);
