@@ -1,4 +1,5 @@
 #include "proto/text/command_line.hpp"
+#include "proto/text/kept_memory.hpp"
 #include "service/client/command.hpp"
 
 namespace {
@@ -30,6 +31,7 @@ constexpr const char* kFooter =
 }  // namespace
 
 int main(int argc, char** argv) {
+  proto::keep_freed_memory();
   CLI::App app("Physical parameters of pendulum rigs from recordings of joint angles", "rigcal");
   app.set_version_flag("--version", std::string("rigcal ") + RIGCAL_VERSION);
   app.footer(kFooter);

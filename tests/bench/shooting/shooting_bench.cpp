@@ -10,6 +10,7 @@
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
+#include "proto/text/kept_memory.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
@@ -146,3 +147,12 @@ BENCHMARK(furuta_samples)
 BENCHMARK(chain_joints)->RangeMultiplier(2)->Range(1, 16)->Unit(benchmark::kMillisecond);
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  proto::keep_freed_memory();  // as rigcal does
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -1,0 +1,18 @@
+#include "proto/text/kept_memory.hpp"
+
+#include <malloc.h>
+
+namespace proto {
+namespace {
+
+constexpr int kLargestOnHeap = 32 << 20;  // larger blocks are the system's [bytes]
+constexpr int kKept = 1 << 30;            // [bytes]
+
+}  // namespace
+
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, kLargestOnHeap);
+  mallopt(M_TRIM_THRESHOLD, kKept);
+}
+
+}  // namespace proto
