@@ -32,12 +32,8 @@ Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& v
     if (information.at_bound[i] == 0) freed.free.push_back(i);
   }
   const Eigen::Index n = std::ssize(freed.free);
-  Eigen::MatrixXd noise = Eigen::MatrixXd::Zero(information.schur.rows(), information.schur.rows());
-  Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
-  for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
-    noise += variances[static_cast<Eigen::Index>(g)] * information.group_schur[g];
-    score += information.group_score[g];
-  }
+  const Eigen::MatrixXd noise = score_covariance(information, variances);
+  const Eigen::VectorXd score = total_score(information);
   // S over the others is inverted already; one more row by its Schur complement.
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
   if (n > 0) inverse = information.inverse(freed.free, freed.free);

@@ -18,10 +18,6 @@ constexpr double kAlike = 0.8;    // of the largest decrease of the cost
 
 constexpr int kPointCount = 6;  // coordinates of a hinge on its two bodies
 
-bool is_kept(const Mechanism& mechanism, int index) {
-  return !varies(mechanism, index) && find_tie(mechanism, index) == nullptr;
-}
-
 /// Indices of parameters.
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
@@ -39,9 +35,11 @@ std::vector<int> candidates(const Mechanism& mechanism) {
     }
     take(j, HingeQuantity::kMotorGain, is_there(HingeQuantity::kMotorGain));
     const bool rubs = has_friction(mechanism, j, [](const auto&) { return true; });
-    take(j, HingeQuantity::kViscous, rubs);
-    take(j, HingeQuantity::kQuadraticDrag, rubs);
-    take(j, HingeQuantity::kStribeckTorque, has_dry_law(mechanism, j));
+    for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
+      const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+      if (!facts.is_size || facts.is_loaded || facts.is_steep) continue;
+      take(j, friction_quantity(place), facts.is_dry ? has_dry_law(mechanism, j) : rubs);
+    }
   }
   return kept;
 }
@@ -65,31 +63,6 @@ ShootingProblem with_freed(const ShootingProblem& fitted, const ShootingInput& i
   begin_excesses(input, mechanism);
   for (const int index : indices) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
   return fitted.restated(mechanism, input.segments, grid, fitted.noise());
-}
-
-/// Covariance of the summed score of errors that are independent from reading to reading.
-Eigen::MatrixXd white_spread(const ParameterInformation& information,
-                             const Eigen::VectorXd& variances) {
-  Eigen::MatrixXd spread =
-      Eigen::MatrixXd::Zero(information.schur.rows(), information.schur.cols());
-  for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
-    spread += variances[static_cast<Eigen::Index>(g)] * information.group_schur[g];
-  }
-  return spread;
-}
-
-/// The same where errors of some sensors are those of counting.
-Eigen::MatrixXd counted_spread(const ShootingProblem& problem,
-                               const ParameterInformation& information,
-                               const std::vector<CountingSensor>& counting,
-                               const Eigen::VectorXd& variances) {
-  Eigen::MatrixXd spread = white_spread(information, variances);
-  const QuantisedErrors errors = quantised_errors(problem, counting);
-  for (std::size_t i = 0; i < counting.size(); ++i) {
-    const auto group = static_cast<std::size_t>(counting[i].sensor);
-    spread += errors.scatter[i] - variances[counting[i].sensor] * information.group_schur[group];
-  }
-  return spread;
 }
 
 /// Tries the kept values one at a time.
@@ -166,15 +139,16 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
   const std::vector<int> kept = candidates(fitted.mechanism());
   if (kept.empty()) return {};
   const ShootingProblem problem = with_freed(fitted, input, grid, kept);
-  const ParameterInformation information =
-      compute_information(problem, {.effective_parameters = false});
+  ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return {};
   const ScoreTest test(fitted, problem, information);
-  auto told = test.contradicted(kept, white_spread(information, variances));
-  if (!told.empty() && !counting.empty()) {
-    told = test.contradicted(kept, counted_spread(problem, information, counting, variances));
+  const auto told = test.contradicted(kept, score_covariance(information, variances));
+  if (told.empty() || counting.empty()) return told;
+  const QuantisedErrors errors = quantised_errors(problem, counting);  // dear, and rarely asked for
+  for (std::size_t i = 0; i < counting.size(); ++i) {
+    information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
   }
-  return told;
+  return test.contradicted(kept, score_covariance(information, variances));
 }
 
 std::string describe(const std::vector<Contradiction>& found) {

@@ -9,8 +9,8 @@
 
 namespace estimator {
 
-/// Values that the description keeps, positions of hinges, gains, and friction that is not there,
-/// which the readings contradict by more than five standard deviations, where that moves an
+/// Values that the description keeps, positions of hinges, gains, and sizes of friction, there or
+/// not, which the readings contradict by more than five standard deviations, where that moves an
 /// estimate by more than one of its own. By the score test: what a fit would do, linearised at the
 /// estimates, if one of them were free too. An error that residuals hardly show may move estimates
 /// by many deviations, and in all pieces alike.

@@ -13,12 +13,6 @@ namespace {
 
 constexpr double kTold = 1e-8;  // share of a prior's variance that all else takes away, at least
 
-Eigen::VectorXd total_score(const ParameterInformation& information) {
-  Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
-  for (const Eigen::VectorXd& part : information.group_score) score += part;
-  return score;
-}
-
 /// What is left of the information, and where the estimates would go with it.
 struct Rest {
   ParameterInformation information;
@@ -119,10 +113,7 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
   if (free.prior_count() == 0 || !information.valid) return conflicts;
   ResidualBlock block;
   free.linearize_priors(mechanism, 0, block);
-  Eigen::MatrixXd scatter = Eigen::MatrixXd::Zero(free.size(), free.size());
-  for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
-    scatter += variances[static_cast<Eigen::Index>(g)] * information.group_schur[g];
-  }
+  const Eigen::MatrixXd scatter = score_covariance(information, variances);
   const Eigen::VectorXd undone = information.inverse * total_score(information);
   for (const FreeParameters::PriorRows& rows : free.prior_rows()) {
     const Eigen::MatrixXd A = block.arrow_jacobian.middleRows(rows.first, rows.count);

@@ -12,8 +12,7 @@ constexpr double kNotTold = 1e-9;  // eigenvalue, scaled to unit diagonal, of wh
 ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
                      const std::vector<int>& taken) {
   const Eigen::MatrixXd S = information.schur(taken, taken);
-  Eigen::VectorXd b = Eigen::VectorXd::Zero(S.rows());
-  for (const Eigen::VectorXd& of_group : information.group_score) b += of_group(taken);
+  const Eigen::VectorXd b = total_score(information)(taken);
   const Eigen::VectorXd scale =
       (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
   const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());

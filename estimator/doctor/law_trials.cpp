@@ -32,7 +32,7 @@ Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) 
                                double share) {
     const int index = richer.index_of_hinge(hinge, quantity);
     const double known = estimate.hinge_parameter(hinge, beside).value;
-    if (varies(richer, index) || find_tie(richer, index) != nullptr || !(known > 0.0)) return false;
+    if (!is_kept(richer, index) || !(known > 0.0)) return false;
     Parameter& parameter = richer.parameters[static_cast<std::size_t>(index)];
     parameter.free = true;
     parameter.value = std::max(parameter.value, share * known);
@@ -79,10 +79,7 @@ Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
   for (int body = 0; body < richer.body_count(); ++body) {
     const auto at = static_cast<std::size_t>(body);
     const int index = richer.index_of_air(body, AirQuantity::kCoefficient);
-    if (joints[at] < 2 || richer.bodies[at].massless || varies(richer, index) ||
-        find_tie(richer, index) != nullptr) {
-      continue;
-    }
+    if (joints[at] < 2 || richer.bodies[at].massless || !is_kept(richer, index)) continue;
     Parameter& drag = richer.parameters[static_cast<std::size_t>(index)];
     drag.free = true;
     drag.value =
@@ -142,8 +139,7 @@ void try_lengths(const MisfitCase& whole, std::vector<Cause>& causes) {
     for (int k = 0; k < 6; ++k) {
       const int index = on.estimate.index_of_hinge(hinge, static_cast<HingeQuantity>(k));
       const Parameter& point = on.estimate.parameters[static_cast<std::size_t>(index)];
-      if (point.value == 0.0 || varies(on.estimate, index)) continue;
-      if (find_tie(on.estimate, index) != nullptr) continue;
+      if (point.value == 0.0 || !is_kept(on.estimate, index)) continue;
       const double length = std::abs(point.value);
       FreedOne freed =
           free_one(on, index, point.value, -2.0 * length, 2.0 * length, kLeastShare * length);
@@ -177,7 +173,7 @@ void try_gains(const MisfitCase& on, std::vector<Cause>& causes) {
     const int index = on.estimate.index_of_hinge(hinge, HingeQuantity::kMotorGain);
     const Parameter& gain = on.estimate.parameters[static_cast<std::size_t>(index)];
     if (!on.estimate.hinges[static_cast<std::size_t>(hinge)].motorised || gain.value == 0.0 ||
-        varies(on.estimate, index) || find_tie(on.estimate, index) != nullptr) {
+        !is_kept(on.estimate, index)) {
       continue;
     }
     const double widest = kGainMost * std::abs(gain.value);

@@ -80,4 +80,8 @@ bool varies(const Mechanism& mechanism, int parameter) {
   return !free_sources(mechanism, parameter).empty();
 }
 
+bool is_kept(const Mechanism& mechanism, int parameter) {
+  return !varies(mechanism, parameter) && find_tie(mechanism, parameter) == nullptr;
+}
+
 }  // namespace estimator

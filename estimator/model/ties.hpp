@@ -39,4 +39,7 @@ std::vector<TieTerm> free_sources(const Mechanism& mechanism, int parameter);
 /// Whether an estimate moves the parameter: it is free, or follows from one that is.
 bool varies(const Mechanism& mechanism, int parameter);
 
+/// Whether the parameter stays at its value: it is neither free nor tied.
+bool is_kept(const Mechanism& mechanism, int parameter);
+
 }  // namespace estimator

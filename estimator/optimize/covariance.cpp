@@ -186,15 +186,28 @@ void analyse_again(ParameterInformation& information) {
   analyse_spectrum(information);
 }
 
-ParameterCovariance compute_covariance(const ParameterInformation& information,
-                                       const Eigen::VectorXd& group_variance) {
+Eigen::VectorXd total_score(const ParameterInformation& information) {
+  Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
+  for (const Eigen::VectorXd& part : information.group_score) score += part;
+  return score;
+}
+
+Eigen::MatrixXd score_covariance(const ParameterInformation& information,
+                                 const Eigen::VectorXd& group_variance) {
   assert(information.valid);
   assert(group_variance.size() == static_cast<Eigen::Index>(information.group_schur.size()));
   const Eigen::Index p = information.schur.rows();
-  Eigen::MatrixXd middle = Eigen::MatrixXd::Zero(p, p);
+  Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(p, p);
   for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
-    middle += group_variance[static_cast<Eigen::Index>(g)] * information.group_schur[g];
+    sum += group_variance[static_cast<Eigen::Index>(g)] * information.group_schur[g];
   }
+  return sum;
+}
+
+ParameterCovariance compute_covariance(const ParameterInformation& information,
+                                       const Eigen::VectorXd& group_variance) {
+  const Eigen::MatrixXd middle = score_covariance(information, group_variance);
+  const Eigen::Index p = information.schur.rows();
   ParameterCovariance result;
   result.covariance = information.inverse * middle * information.inverse;
   const Eigen::VectorXd sigma = result.covariance.diagonal().cwiseMax(0.0).cwiseSqrt();

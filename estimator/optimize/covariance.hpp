@@ -58,6 +58,19 @@ ParameterInformation compute_information(const LeastSquaresProblem& problem,
 /// Sums the groups' parts anew and finds what they determine, after some of them were changed.
 void analyse_again(ParameterInformation& information);
 
+/// The score −Tᵀr of all groups together.
+///
+/// @param information  valid
+Eigen::VectorXd total_score(const ParameterInformation& information);
+
+/// Covariance Σ_g variance_g T_gᵀT_g of the summed score when the weighted residuals of group g
+/// have variance group_variance[g]: arrow_size x arrow_size.
+///
+/// @param information     valid
+/// @param group_variance  group_count, ≥ 0
+Eigen::MatrixXd score_covariance(const ParameterInformation& information,
+                                 const Eigen::VectorXd& group_variance);
+
 struct ParameterCovariance {
   Eigen::MatrixXd covariance;          ///< zero for fixed and undetermined directions
   Eigen::MatrixXd correlation;         ///< unit diagonal

@@ -5,7 +5,7 @@
 namespace proto {
 namespace {
 
-constexpr int kLargestOnHeap = 32 << 20;  // larger blocks are the system's [bytes]
+constexpr int kLargestOnHeap = 32 << 20;  // [bytes], the most that glibc takes
 constexpr int kKept = 1 << 30;            // [bytes]
 
 }  // namespace

@@ -86,7 +86,6 @@ TEST(ResultTable, TellsWhatAPersonMustKnow) {
   expect_parts(format_calibration(failed, 0.25), {"NOT CONVERGED"});
 }
 
-// What follows from estimates by a tie stands behind them, with its deviation, wherever they stand.
 TEST(CalibrationJson, HoldsWhatReadingsContradict) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.contradictions = {{.name = "2.a_x",
@@ -112,6 +111,7 @@ TEST(CalibrationJson, HoldsWhatReadingsContradict) {
   EXPECT_EQ(only.shift(), 3.4);
 }
 
+// What follows from estimates by a tie stands behind them, with its deviation, wherever they stand.
 TEST(Results, HoldTiedParameters) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};

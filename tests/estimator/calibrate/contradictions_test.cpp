@@ -21,29 +21,15 @@ constexpr double kPeriod = 2e-3;  // [s]
 constexpr int kSamples = 4000;
 constexpr double kLonger = 1.003;
 
-ReferenceFuruta rig() {
-  ReferenceFuruta rig;
-  rig.b_1 = 1e-3;
-  rig.b_2 = 2e-4;
-  rig.K = 0.07;
-  return rig;
-}
-
-/// A sum of sines that keeps arm and pendulum swinging.
-Eigen::VectorXd excitation() {
-  return Eigen::VectorXd::NullaryExpr(kSamples, [](Eigen::Index k) {
-    const double t = kPeriod * static_cast<double>(k);
-    return 1.2 * (std::sin(3.1 * t) + std::sin(7.3 * t + 1.0) + std::sin(11.9 * t + 2.0));
-  });
-}
+ReferenceFuruta rig() { return test_support::viscous_furuta(); }
 
 const std::vector<std::string> kFree = {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"};
 
 /// @param described  the rig, as it is not
 Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
-  Recording recording =
-      test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), excitation(), kPeriod,
-                           quantum > 0.0 ? 0.0 : kNoise, 4);
+  Recording recording = test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
+                                             test_support::three_sines(kSamples, kPeriod), kPeriod,
+                                             quantum > 0.0 ? 0.0 : kNoise, 4);
   if (quantum > 0.0) {
     Eigen::MatrixXd& angles = recording.segments[0].angles;
     angles = (angles / quantum).array().round() * quantum;

@@ -28,19 +28,12 @@ ReferenceFuruta rig() {
   return rig;
 }
 
-/// A sum of sines that keeps arm and pendulum swinging.
-Eigen::VectorXd excitation() {
-  return Eigen::VectorXd::NullaryExpr(kSamples, [](Eigen::Index k) {
-    const double t = kPeriod * static_cast<double>(k);
-    return 1.2 * (std::sin(3.1 * t) + std::sin(7.3 * t + 1.0) + std::sin(11.9 * t + 2.0));
-  });
-}
-
 /// @param stretch  of the arm, in the description alone
 Calibration calibrate_with(double stretch, const CalibrationOptions& options = {},
                            const CalibrationMonitor& monitor = {}) {
-  const Recording recording = test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
-                                                   excitation(), kPeriod, kNoise, 4);
+  const Recording recording =
+      test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
+                           test_support::three_sines(kSamples, kPeriod), kPeriod, kNoise, 4);
   ReferenceFuruta described = rig();
   described.L_arm *= stretch;
   Mechanism mechanism = test_support::mechanism_of(described);
@@ -140,7 +133,7 @@ TEST(Pieces, WidenWhatDisagrees) {
 // on one side; these would tell a slip by what the others say.
 TEST(Pieces, TellOnlySlipsWithinThem) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
-  const Eigen::VectorXd once = excitation();
+  const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);
   const Eigen::VectorXd control = (Eigen::VectorXd(kRows) << once, once).finished();
   Recording recording =
       test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), control, kPeriod, kNoise, 4);

@@ -1,5 +1,6 @@
 #include "tests/estimator/calibrate/reference_recording.hpp"
 
+#include <cmath>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -60,6 +61,13 @@ ReferenceFuruta viscous_furuta() {
   rig.b_2 = 2e-4;
   rig.K = 0.07;
   return rig;
+}
+
+Eigen::VectorXd three_sines(int count, double period) {
+  return Eigen::VectorXd::NullaryExpr(count, [=](Eigen::Index k) {
+    const double t = period * static_cast<double>(k);
+    return 1.2 * (std::sin(3.1 * t) + std::sin(7.3 * t + 1.0) + std::sin(11.9 * t + 2.0));
+  });
 }
 
 Mechanism free_furuta(const ReferenceFuruta& rig, double inertia_factor) {

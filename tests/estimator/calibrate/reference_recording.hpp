@@ -14,7 +14,10 @@ estimator::Mechanism mechanism_of(const ReferenceFuruta& rig);
 /// A Furuta pendulum with a strong motor and viscous friction at both joints.
 ReferenceFuruta viscous_furuta();
 
-/// That, or what it became, as a mechanism in which inertias, friction and gain are free, as
+/// A sum of three sines on its motor [V] that keeps arm and pendulum swinging.
+Eigen::VectorXd three_sines(int count, double period);
+
+/// That rig, or what it became, as a mechanism in which inertias, friction and gain are free, as
 /// `free_parameters` begins them.
 estimator::Mechanism free_furuta(const ReferenceFuruta& rig, double inertia_factor);
 
