@@ -36,6 +36,10 @@ constexpr double kAstrayRatio = 1.5;
 constexpr double kApproachShare = 1.0;
 constexpr double kApproachInterval = 0.05;  // [s]
 
+/// Process noise acts at nodes alone, and readings in between are off by what it would have done
+/// there: midway between two nodes of known state, σ √(T³/192) of their spacing T.
+const double kBetweenNodes = 1.0 / std::sqrt(192.0);
+
 constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels still change
 constexpr double kNegligibleDecrease = 1e-2;
 constexpr double kStagnantDecrease = 0.1;  // at least, in three steps: the solver crawls
@@ -118,25 +122,49 @@ void ShootingFit::shorten_intervals(const Mechanism& start) {
 }
 
 std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
+  return loose_problem(mechanism, input_.grid, input_.noise);
+}
+
+std::unique_ptr<ShootingProblem> ShootingFit::loose_problem(const Mechanism& mechanism,
+                                                            const ShootingGrid& grid,
+                                                            const ShootingNoise& noise) const {
   return std::make_unique<ShootingProblem>(without_creep(mechanism), input_.segments, input_.states,
-                                           input_.state_spacing, input_.grid, input_.noise,
-                                           monitor_.threads);
+                                           input_.state_spacing, grid, noise, monitor_.threads);
+}
+
+/// Process noise of that share of the accelerations, and readings no better than it allows: what is
+/// held to be better binds the motion between nodes to a model that is still wrong.
+ShootingNoise ShootingFit::lenient_noise(double share, double interval) const {
+  const double generosity = share / kGenerousShare;
+  ShootingNoise noise = input_.noise;
+  noise.acceleration *= generosity;
+  const double between = kBetweenNodes * std::pow(interval, 1.5) * generosity;
+  noise.angle = noise.angle.cwiseMax(between * input_.sensor_acceleration);
+  return noise;
 }
 
 /// Parameters and states with a generous process noise. Where they end far from the readings, once
-/// more from the parameters that short intervals give, and the better of both.
+/// more with readings that are worth no more than that noise allows, then from the parameters that
+/// short intervals give, and the better of both.
 void ShootingFit::fit_loosely(const Mechanism& start) {
-  LmOptions loose;
-  loose.cost_tolerance = kLooseTolerance;
-  loose.max_iterations = kLooseIterations;
   Mechanism held = held_near_start(start);
   joint_ = first_problem(held);
-  run(*joint_, loose, joint_history_);
-  if (joint_->cost() <= kAstray * total_readings(*joint_) || is_cancelled()) return;
+  run_loosely(*joint_);
+  const auto is_done = [&] {
+    return is_cancelled() || joint_->cost() <= kAstray * total_readings(*joint_);
+  };
+  if (is_done()) return;
+  const ShootingNoise noise = lenient_noise(kGenerousShare, input_.grid.interval);
+  if (noise.angle != input_.noise.angle) {
+    joint_ = loose_problem(held, input_.grid, noise);
+    announce("with readings of less weight", held, joint_history_);
+    run_loosely(*joint_);
+    if (is_done()) return;
+  }
   if (!approach(held)) return;
-  std::unique_ptr<ShootingProblem> again = first_problem(held);
+  std::unique_ptr<ShootingProblem> again = loose_problem(held, input_.grid, noise);
   announce("from what short pieces give", held, joint_history_);
-  run(*again, loose, joint_history_);
+  run_loosely(*again);
   if (again->cost() < joint_->cost()) joint_ = std::move(again);
 }
 
@@ -145,17 +173,19 @@ bool ShootingFit::approach(Mechanism& mechanism) {
   ShootingGrid grid = input_.grid;
   grid.interval = std::max(kApproachInterval, least_interval(input_.segments));
   if (grid.interval >= input_.grid.interval) return false;
-  ShootingNoise noise = input_.noise;
-  noise.acceleration *= kApproachShare / kGenerousShare;
-  ShootingProblem problem(without_creep(mechanism), input_.segments, input_.states,
-                          input_.state_spacing, grid, noise, monitor_.threads);
+  const std::unique_ptr<ShootingProblem> problem =
+      loose_problem(mechanism, grid, lenient_noise(kApproachShare, grid.interval));
+  announce("in short pieces", mechanism, joint_history_);
+  run_loosely(*problem);
+  take_values(problem->mechanism(), mechanism);
+  return true;
+}
+
+void ShootingFit::run_loosely(ShootingProblem& problem) {
   LmOptions loose;
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
-  announce("in short pieces", mechanism, joint_history_);
   run(problem, loose, joint_history_);
-  take_values(problem.mechanism(), mechanism);
-  return true;
 }
 
 void ShootingFit::announce(std::string_view change, const Mechanism& varied,
@@ -206,7 +236,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   fit_loosely(start);
   Mechanism reached = start;
   take_values(joint_->mechanism(), reached);
-  ShootingNoise noise = input_.noise;
+  ShootingNoise noise = joint_->noise();
   const ParameterInformation information = compute_information(*joint_);
   if (information.valid) update_noise(information, noise);
   noise.acceleration = kProcessDrop * input_.noise.acceleration;

@@ -80,8 +80,13 @@ class ShootingFit {
   bool is_cancelled() const;
 
  private:
+  std::unique_ptr<ShootingProblem> loose_problem(const Mechanism& mechanism,
+                                                 const ShootingGrid& grid,
+                                                 const ShootingNoise& noise) const;
+  ShootingNoise lenient_noise(double share, double interval) const;
   void fit_loosely(const Mechanism& start);
   bool approach(Mechanism& mechanism);
+  void run_loosely(ShootingProblem& problem);
   bool is_over(const ShootingHistory& history) const;
   std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
                                                 const ShootingNoise& noise,

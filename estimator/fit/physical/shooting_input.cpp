@@ -119,6 +119,20 @@ double control_period(const std::vector<Segment>& segments) {
   return shortest;
 }
 
+/// Of independent joints' noise, that of what each sensor reads.
+Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::VectorXd& noise) {
+  const std::vector<Sensor> sensors = sensors_of(mechanism);
+  Eigen::VectorXd own(std::ssize(sensors));
+  for (Eigen::Index i = 0; i < own.size(); ++i) {
+    double squares = 0.0;
+    for (const Sensor::Term& term : sensors[static_cast<std::size_t>(i)].terms) {
+      squares += noise[term.hinge] * noise[term.hinge];
+    }
+    own[i] = std::sqrt(squares);
+  }
+  return own;
+}
+
 }  // namespace
 
 double least_interval(const std::vector<Segment>& segments) {
@@ -185,13 +199,13 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   if (has_loaded_loop(mechanism)) {
     throw std::invalid_argument(
         "friction that grows with a bearing's load (r_mu, mu) needs the load, which the motion of "
-        "a closed loop leaves open; give the joints constant friction, or ask for shadow "
-        "parameters");
+        "a closed loop, or of joints that follow others, leaves open; give the joints constant "
+        "friction, or ask for shadow parameters");
   }
   if (control_noise_of(mechanism).size() > 0 && !is_tree(mechanism)) {
     throw std::invalid_argument(
-        "a motor's control_noise moves what a loop closes in a way that is not known here; remove "
-        "it");
+        "a motor's control_noise moves what a loop closes, or what follows a joint, in a way that "
+        "is not known here; remove it");
   }
   ShootingInput input;
   input.noise.angle = kAngleNoiseFloor * sensor_scales(mechanism);
@@ -258,8 +272,10 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
     }
   }
   limit_steps(friction_steps(without_creep(mechanism), input.states), input);
-  input.noise.acceleration = kGenerousShare * std::sqrt(kInterval) *
-                             scales.cwiseProduct(least)(input.grid.coordinates.independent);
+  const Eigen::VectorXd generous =
+      kGenerousShare * std::sqrt(kInterval) * scales.cwiseProduct(least);
+  input.noise.acceleration = generous(input.grid.coordinates.independent);
+  input.sensor_acceleration = of_what_sensors_read(mechanism, generous);
   input.noise.control = control_noise_of(mechanism);
   prepare_inertial(mechanism, input);
   return input;

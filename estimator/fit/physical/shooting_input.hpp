@@ -25,6 +25,8 @@ struct ShootingInput {
   std::vector<double> state_spacing;
   Eigen::VectorXd fastest;  ///< speed of every hinge, from the states [rad/s]
   ShootingNoise noise;  ///< first guess: readings from their differences, a generous process noise
+  /// Of what each sensor reads, the generous process noise [rad/s²/√Hz].
+  Eigen::VectorXd sensor_acceleration;
   ShootingGrid grid;
   std::optional<ShootingGrid> last_grid;  ///< of loops, whose last stages take shorter steps
   std::vector<std::string> notes;
