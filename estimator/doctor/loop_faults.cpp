@@ -24,6 +24,7 @@ std::string find_loop_fault(const Mechanism& mechanism) {
   if (is_tree(mechanism) || mechanism.hinge_count() > kTreeHingesMax) return "";
   const Eigen::Index n = mechanism.hinge_count();
   LoopClosure closure(mechanism);
+  if (closure.closing_joints().empty()) return "";  // joints follow others: nothing can be wrong
   const std::string joint = "joint '" + closure.closing_joints().back() + "' closes a loop ";
   const Eigen::VectorXd any =
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());

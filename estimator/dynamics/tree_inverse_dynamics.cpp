@@ -50,6 +50,7 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
   seats_.resize(mechanism.bodies.size() + 1);
   for (const TreeEdge& edge : spanning_tree(mechanism)) add_link(mechanism, parameters, edge);
   add_closing_links(mechanism, parameters);
+  couplings_ = mechanism.couplings;
   motions_.resize(links_.size());
   link_of_hinge_.resize(links_.size());
   for (std::size_t at = 0; at < links_.size(); ++at) {
@@ -405,6 +406,9 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
       const int j = (i + 1) % 3, k = (i + 2) % 3;
       violation.push_back(T(0.5) * (E(k, j) - E(j, k)));
     }
+  }
+  for (const Coupling& each : couplings_) {
+    violation.push_back(angle[each.hinge] - each.ratio * angle[each.follows] - T(each.offset));
   }
 }
 

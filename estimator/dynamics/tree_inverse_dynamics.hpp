@@ -79,7 +79,8 @@ class TreeInverseDynamics {
 
   /// How far bodies that are reached twice are from being at one place, six a joint that closes a
   /// loop: the joint's point on its child [m, world frame], and ½ vee(E − Eᵀ) of the rotation E
-  /// between both orientations [rad where small].
+  /// between both orientations [rad where small]. Behind them, how far each joint that follows
+  /// another is from where that demands [rad or m].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
 
   /// Loads of a joint in the motion of the last call of `imbalance`, in the order of JointLoad. In
@@ -213,6 +214,7 @@ class TreeInverseDynamics {
   std::vector<Seat> seats_;  // of the ground and every body
   std::vector<Link> links_;  // parents first
   std::vector<Closure> closures_;
+  std::vector<Coupling> couplings_;
   std::vector<Motion> motions_;
   std::vector<Axis> axes_;  // by hinge
   std::vector<Inertial> inertial_;

@@ -87,6 +87,19 @@ Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
       ->angles;
 }
 
+/// Encoders of joints that follow others begin at any whole revolution: at that which is nearest to
+/// where they should be.
+void count_whole_turns(const Mechanism& mechanism, const JointReadings& readings,
+                       Eigen::MatrixXd& states) {
+  for (std::size_t round = 0; round < mechanism.couplings.size(); ++round) {  // they may be in line
+    for (const Coupling& each : mechanism.couplings) {
+      if (!readings.is_told(each.hinge) || !readings.is_told(each.follows)) continue;
+      const double off = each.ratio * states(each.follows, 0) + each.offset - states(each.hinge, 0);
+      states.row(each.hinge).array() += off - difference(mechanism, each.hinge, off);
+    }
+  }
+}
+
 }  // namespace
 
 std::string gap_text(const LoopGap& gap) {
@@ -112,6 +125,7 @@ std::vector<StretchedPose> close_loops(const Mechanism& mechanism, double period
   if (!closure.has_loops()) return poses;
   const JointReadings readings(mechanism);
   const Eigen::Index n = mechanism.hinge_count(), samples = states.cols();
+  count_whole_turns(mechanism, readings, states);
   const auto measured_at = [&](Eigen::Index k) {
     Eigen::VectorXd measured = states.col(k).head(n);
     for (Eigen::Index j = 0; j < n; ++j) {

@@ -116,6 +116,32 @@ void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std
   }
 }
 
+void check_couplings(const Mechanism& mechanism, std::vector<std::string>& faults) {
+  const int hinges = mechanism.hinge_count();
+  const auto is_hinge = [&](int hinge) { return hinge >= 0 && hinge < hinges; };
+  for (const Coupling& each : mechanism.couplings) {
+    if (!is_hinge(each.hinge) || !is_hinge(each.follows)) {
+      faults.push_back("a joint follows one, or is followed by one, that does not exist");
+      return;
+    }
+    const std::string who =
+        "hinge '" + mechanism.hinges[static_cast<std::size_t>(each.hinge)].name + "': ";
+    if (find_coupling(mechanism, each.hinge) != &each) {
+      faults.push_back(who + "it can follow one joint alone");
+    }
+    if (each.ratio == 0.0 || !std::isfinite(each.ratio) || !std::isfinite(each.offset)) {
+      faults.push_back(who +
+                       "what it follows at must be a finite ratio other than 0; a joint that "
+                       "does not move is FIXED");
+    }
+    int steps = 0;
+    for (const Coupling* on = &each; on != nullptr && steps <= hinges; ++steps) {
+      on = find_coupling(mechanism, on->follows);
+    }
+    if (steps > hinges) faults.push_back(who + "it follows, in the end, itself");
+  }
+}
+
 /// A body without mass is moved by nothing but what it carries.
 void check_carries(const Mechanism& mechanism, int body, std::vector<std::string>& faults) {
   const auto touches = [&](const auto& joint) {
@@ -166,6 +192,11 @@ const ReadingTraits& reading_of(const Mechanism& mechanism, const InertialSensor
   return hinge.traits().turns ? reading : reading_traits(reading.of_slide);
 }
 
+const Coupling* find_coupling(const Mechanism& mechanism, int hinge) {
+  const auto found = std::ranges::find(mechanism.couplings, hinge, &Coupling::hinge);
+  return found == mechanism.couplings.end() ? nullptr : &*found;
+}
+
 std::vector<double> values_of(const Mechanism& mechanism) {
   std::vector<double> values;
   for (const Parameter& parameter : mechanism.parameters) values.push_back(parameter.value);
@@ -188,6 +219,7 @@ void require_hinges(const Mechanism& mechanism) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (!hinge.traits().in_spook) refuse(hinge.name, hinge.traits().verb);
     if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
+    if (find_coupling(mechanism, j) != nullptr) refuse(hinge.name, "follows another joint");
     if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
     if (hinge.control_noise != 0.0) refuse(hinge.name, "has a control with noise");
     FrictionLaws::each([&]<typename Law>(int law) {
@@ -242,12 +274,15 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   for (const Weld& weld : mechanism.welds) {
     check_joint(mechanism, weld, "fixed joint '" + weld.name + "': ", faults);
   }
+  check_couplings(mechanism, faults);
   if (!faults.empty()) return faults;
   for (const InertialSensor& each : mechanism.inertial_sensors) {
     if (!each.traits().needs_tree || is_tree(mechanism)) continue;
-    faults.push_back("sensor '" + each.name + "' reads what joint '" +
-                     mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
-                     "' carries, which the motion of a closed loop leaves open; remove it");
+    faults.push_back(
+        "sensor '" + each.name + "' reads what joint '" +
+        mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
+        "' carries, which the motion of a closed loop, or of joints that follow others, leaves "
+        "open; remove it");
   }
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     std::string fault;

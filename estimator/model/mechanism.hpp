@@ -168,6 +168,15 @@ struct Weld {
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 };
 
+/// A joint that follows another without play, as a gear, a belt or a spindle demands: its
+/// coordinate is `ratio` times the other's plus `offset`. Physical parameters alone
+struct Coupling {
+  int hinge = 0;    ///< that follows
+  int follows = 0;  ///< the other
+  double ratio = 1.0;
+  double offset = 0.0;  ///< [rad or m]
+};
+
 /// An encoder that is on no one joint: it reads how body b has turned, or slid, against body a,
 /// less an offset. An inclination is one against the ground (Sensor).
 struct BodyEncoder {
@@ -197,6 +206,7 @@ struct Mechanism {
   std::vector<Body> bodies;
   std::vector<Hinge> hinges;
   std::vector<Weld> welds;
+  std::vector<Coupling> couplings;  ///< one a joint at most
   std::vector<BodyEncoder> body_encoders;
   std::vector<InertialSensor> inertial_sensors;
   ParameterList parameters;
@@ -267,6 +277,9 @@ struct Mechanism {
 inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
 }
+
+/// How a joint follows another; none where it does not.
+const Coupling* find_coupling(const Mechanism& mechanism, int hinge);
 
 /// Values of all parameters, in their order [SI].
 std::vector<double> values_of(const Mechanism& mechanism);

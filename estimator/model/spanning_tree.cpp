@@ -31,7 +31,8 @@ std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
 }
 
 bool is_tree(const Mechanism& mechanism) {
-  return spanning_tree(mechanism).size() == mechanism.hinges.size() + mechanism.welds.size();
+  return mechanism.couplings.empty() &&
+         spanning_tree(mechanism).size() == mechanism.hinges.size() + mechanism.welds.size();
 }
 
 }  // namespace estimator

@@ -17,7 +17,7 @@ struct TreeEdge {
 /// bodies are reached. A mechanism without loops has as many of them as joints.
 std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism);
 
-/// Whether no joint closes a loop.
+/// Whether no joint closes a loop or follows another: all move by themselves.
 bool is_tree(const Mechanism& mechanism);
 
 }  // namespace estimator

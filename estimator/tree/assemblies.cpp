@@ -16,6 +16,13 @@ double joint_difference(const Mechanism& mechanism, Eigen::Index joint, double o
   return mechanism.hinges[static_cast<std::size_t>(joint)].difference(of_coordinates);
 }
 
+/// Whether whole revolutions of a joint count, since it follows another or is followed.
+bool is_coupled(const Mechanism& mechanism, int joint) {
+  return std::ranges::any_of(mechanism.couplings, [&](const Coupling& each) {
+    return each.hinge == joint || each.follows == joint;
+  });
+}
+
 bool is_same(const Mechanism& mechanism, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   for (Eigen::Index j = 0; j < a.size(); ++j) {
     if (!(std::abs(joint_difference(mechanism, j, a[j] - b[j])) < kSameAngle)) return false;
@@ -55,7 +62,8 @@ std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& c
       count += 1.0;
     }
     for (Eigen::Index j = 0; j < angles.size(); ++j) {
-      if (std::isnan(wanted[j])) angles[j] = joint_difference(mechanism, j, angles[j]);
+      if (!std::isnan(wanted[j]) || is_coupled(mechanism, static_cast<int>(j))) continue;
+      angles[j] = joint_difference(mechanism, j, angles[j]);
     }
     found.push_back({angles, std::sqrt(squares / std::max(count, 1.0))});
   }

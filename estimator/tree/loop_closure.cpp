@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -119,7 +120,22 @@ Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
   return G;
 }
 
+/// Puts joints that follow others, or are followed, where these demand it.
+void LoopClosure::follow(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) const {
+  for (std::size_t round = 0; round < mechanism_.couplings.size();
+       ++round) {  // they may be in line
+    for (const Coupling& each : mechanism_.couplings) {
+      if (std::isnan(wanted[each.hinge])) {
+        angles[each.hinge] = each.ratio * angles[each.follows] + each.offset;
+      } else if (std::isnan(wanted[each.follows])) {
+        angles[each.follows] = (angles[each.hinge] - each.offset) / each.ratio;
+      }
+    }
+  }
+}
+
 bool LoopClosure::approach(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
+  follow(angles, wanted);
   Eigen::MatrixXd A(rows_ + 2 * n_, n_);
   Eigen::VectorXd b(rows_ + 2 * n_);
   for (int round = 0; round < kClosingRounds; ++round) {
@@ -135,8 +151,12 @@ bool LoopClosure::approach(Eigen::VectorXd& angles, const Eigen::VectorXd& wante
       b[rows_ + j] = wanted[j] - angles[j];
     }
     Eigen::VectorXd step = least_squares(A, b);
-    const double largest = step.cwiseAbs().maxCoeff();
-    if (!std::isfinite(largest)) return false;
+    if (!step.allFinite()) return false;
+    // What follows in proportion goes any way.
+    double largest = 0.0;
+    for (int j = 0; j < n_; ++j) {
+      if (find_coupling(mechanism_, j) == nullptr) largest = std::max(largest, std::abs(step[j]));
+    }
     if (largest > kClosingStepMax) step *= kClosingStepMax / largest;
     angles += step;
     if (largest < 1e-6) break;
@@ -236,17 +256,24 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
       rank = std::max(rank, svd.rank());
     }
   }
-  std::vector<int> dependent(static_cast<std::size_t>(rank)), best;
-  for (std::size_t i = 0; i < dependent.size(); ++i) dependent[i] = static_cast<int>(i);
+  std::vector<int> following, others, best;
+  for (int j = 0; j < n_; ++j) {
+    (find_coupling(mechanism_, j) != nullptr ? following : others).push_back(j);
+  }
+  std::vector<int> chosen(static_cast<std::size_t>(rank) - following.size());
+  std::iota(chosen.begin(), chosen.end(), 0);
   double best_worst = kClosingRankTolerance;
   int tried = 0;
   do {
+    std::vector<int> dependent = following;
+    for (const int each : chosen) dependent.push_back(others[static_cast<std::size_t>(each)]);
+    std::ranges::sort(dependent);
     const double worst = worst_condition(jacobians, dependent, best_worst);
     if (worst > best_worst) {
       best_worst = worst;
       best = dependent;
     }
-  } while (++tried < kChoicesMax && next_subset(dependent, n_));
+  } while (++tried < kChoicesMax && next_subset(chosen, static_cast<int>(others.size())));
   if (best.empty()) {
     const auto [motion, configuration] = least_determined(jacobians, rank);
     throw ChangePoint("the recordings pass", motion, configuration);

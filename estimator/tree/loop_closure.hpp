@@ -33,7 +33,8 @@ struct LoopGap {
 
 /// The equations c(q) = 0 that close the loops of a mechanism, six for every joint beyond a
 /// spanning tree (a body that is reached twice must be at one place: point [m], orientation
-/// [rad, small]), at the mechanism's values. Pure kinematics.
+/// [rad, small]), and behind them one for every joint that follows another, at the mechanism's
+/// values. Pure kinematics.
 class LoopClosure {
  public:
   explicit LoopClosure(const Mechanism& mechanism);
@@ -64,7 +65,7 @@ class LoopClosure {
   /// Joints beyond the spanning tree, in the order of their equations.
   std::vector<std::string> closing_joints() const;
 
-  /// The loop that is open widest.
+  /// The loop that is open widest; there must be one.
   LoopGap widest_gap(const Eigen::VectorXd& angles);
 
   /// Rates of all joints that keep the loops closed, as near as can be to those wanted.
@@ -75,7 +76,7 @@ class LoopClosure {
   double condition(const Eigen::VectorXd& angles, const std::vector<int>& dependent);
 
   /// Joints that determine the others best in the worst of some closed configurations, and
-  /// equations that do it.
+  /// equations that do it. Joints that follow others are among these others.
   ///
   /// @param motions  joint angles, a column a configuration, one behind the other on its way
   /// @throws ChangePoint where all choices pass one: the configurations leave it open how the
@@ -84,6 +85,7 @@ class LoopClosure {
 
  private:
   void run(const Eigen::VectorXd& angles);
+  void follow(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) const;
 
   Mechanism mechanism_;
   int n_, rows_ = 0;

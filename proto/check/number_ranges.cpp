@@ -62,6 +62,8 @@ constexpr NumberRange kRanges[] = {
     within("Motor.gear_ratio", 1e6),
     up_to("Motor.control_noise", kCommand),
     within("Hinge.assembled_at", kAngle_rad),
+    within("Follow.ratio", 1e6),
+    within("Follow.offset", kQuantity),
     above_zero("Body.drawing_deviation_percent", 1e6),
     within("Expectation.mean", kQuantity),
     above_zero("Expectation.standard_deviation", kQuantity),

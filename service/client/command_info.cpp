@@ -86,6 +86,16 @@ void print_rig(const Rig& rig) {
                           : format_number(hinge.damping_time) + " s"});
   }
   std::cout << format_table(hinges, std::vector<bool>(7, false)) << '\n';
+  if (!mechanism.couplings.empty()) {
+    TableRows couplings = {{"hinge", "follows", "ratio", "offset"}};
+    for (const estimator::Coupling& each : mechanism.couplings) {
+      const estimator::Hinge& own = mechanism.hinges[static_cast<std::size_t>(each.hinge)];
+      couplings.push_back({own.name, mechanism.hinges[static_cast<std::size_t>(each.follows)].name,
+                           format_number(each.ratio, 6),
+                           format_number(each.offset, 6) + " " + own.units().coordinate});
+    }
+    std::cout << format_table(couplings, std::vector<bool>(4, false)) << '\n';
+  }
   if (mechanism.body_encoder_count() > 0) {
     TableRows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
     for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {

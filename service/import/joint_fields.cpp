@@ -18,7 +18,7 @@ constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &Joint
                                                       &JointTraits::counts, &JointTraits::constant};
 
 constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force", "spring",
-                                        "motor",    "encoder",         "stops"};
+                                        "motor",    "encoder",         "stops",          "follows"};
 
 bool has(const Message& message, const char* field) {
   return message.GetReflection()->HasField(message,

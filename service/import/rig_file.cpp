@@ -17,6 +17,7 @@
 #include "service/import/joint_fields.hpp"
 #include "service/import/rig_air_drag.hpp"
 #include "service/import/rig_chain.hpp"
+#include "service/import/rig_couplings.hpp"
 #include "service/import/rig_parameter.hpp"
 #include "service/import/rig_places.hpp"
 #include "service/import/rig_priors.hpp"
@@ -76,6 +77,7 @@ class RigReader {
     if (mechanism_.hinges.empty()) {
       root_.fail("nothing moves: every joint is fixed; give one a kind that moves");
     }
+    add_couplings(rig_, root_, mechanism_);
     for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
     add_sensors(rig_, root_, mechanism_,
                 [this](const std::string& name, const char* kind, const proto::TextLocator& place) {

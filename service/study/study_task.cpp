@@ -85,12 +85,18 @@ void add(Fingerprint& key, const estimator::Weld& weld) {
 }
 
 void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
-  const auto& [name, bodies, hinges, welds, body_encoders, inertial_sensors, parameters, ties,
-               withheld] = mechanism;
+  const auto& [name, bodies, hinges, welds, couplings, body_encoders, inertial_sensors, parameters,
+               ties, withheld] = mechanism;
   add(key, name);
   for (const estimator::Body& body : bodies) add(key, body);
   for (const estimator::Hinge& hinge : hinges) add(key, hinge);
   for (const estimator::Weld& weld : welds) add(key, weld);
+  for (const estimator::Coupling& coupling : couplings) {
+    add(key, coupling.hinge);
+    add(key, coupling.follows);
+    add(key, coupling.ratio);
+    add(key, coupling.offset);
+  }
   for (const estimator::BodyEncoder& encoder : body_encoders) {
     add(key, encoder.name);
     add(key, encoder.body_a);

@@ -4,8 +4,11 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "estimator/model/spanning_tree.hpp"
+#include "estimator/tree/assemblies.hpp"
 
 namespace estimator {
 namespace {
@@ -89,6 +92,96 @@ TEST(LoopClosure, TellsWhereAChangePointIsPassed) {
     EXPECT_EQ(point.motion, 1U);
     EXPECT_EQ(point.configuration, 1);
   }
+}
+
+/// Fingers of two joints in a row, of which the second of each follows the first.
+Mechanism hand(int fingers) {
+  Mechanism mechanism;
+  for (int i = 0; i < 2 * fingers; ++i) {
+    mechanism.bodies.push_back({"b" + std::to_string(i)});
+    Hinge hinge;
+    hinge.name = "h" + std::to_string(i);
+    hinge.body_a = i % 2 == 0 ? Hinge::kGround : i - 1;
+    hinge.body_b = i;
+    mechanism.hinges.push_back(hinge);
+    if (i % 2 == 1) mechanism.couplings.push_back({i, i - 1, 0.1 * (i + 1), -0.2});
+  }
+  make_parameters(mechanism);
+  return mechanism;
+}
+
+// With ten of twenty joints that follow others there are far more choices than can be tried.
+TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
+  const Mechanism mechanism = hand(10);
+  EXPECT_FALSE(is_tree(mechanism));
+  EXPECT_EQ(spanning_tree(mechanism).size(), 20U);
+  LoopClosure closure(mechanism);
+  EXPECT_EQ(closure.row_count(), 10);
+  EXPECT_TRUE(closure.closing_joints().empty());
+  Eigen::VectorXd angles = Eigen::VectorXd::LinSpaced(20, -1.0, 1.0);
+  const Eigen::VectorXd open = closure.violation(angles);
+  EXPECT_NEAR(open[3], angles[7] - (0.8 * angles[6] - 0.2), 1e-15);
+  EXPECT_EQ(closure.jacobian(angles)(3, 7), 1.0);
+  EXPECT_EQ(closure.jacobian(angles)(3, 6), -0.8);
+  Eigen::VectorXd wanted = angles;
+  for (int j = 1; j < 20; j += 2) wanted[j] = std::numeric_limits<double>::quiet_NaN();
+  ASSERT_TRUE(closure.close(angles, wanted));
+  for (const Coupling& each : mechanism.couplings) {
+    EXPECT_NEAR(angles[each.hinge], each.ratio * angles[each.follows] + each.offset, 1e-12);
+  }
+  const CoordinateChoice choice = closure.choose({angles});
+  for (const int joint : choice.independent) EXPECT_EQ(joint % 2, 0);
+  EXPECT_EQ(choice.independent.size(), 10U);
+  EXPECT_EQ(choice.rows.size(), 10U);
+}
+
+// Whole revolutions of a joint count where another follows it.
+TEST(LoopClosure, AJointThatFollowsStandsSeveralRevolutionsOff) {
+  Mechanism mechanism = hand(1);
+  mechanism.couplings[0].ratio = 40.0;
+  LoopClosure closure(mechanism);
+  Eigen::VectorXd nearest = Eigen::VectorXd::Zero(2);
+  const Eigen::Vector2d wanted(1.5, std::numeric_limits<double>::quiet_NaN());
+  const std::vector<Assembly> found = find_assemblies(mechanism, closure, wanted, nearest);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_NEAR(found[0].angles[0], 1.5, 1e-9);
+  EXPECT_NEAR(found[0].angles[1], 59.8, 1e-9);
+}
+
+TEST(Couplings, ThatCannotBeAreNamed) {
+  Mechanism mechanism = hand(2);
+  EXPECT_TRUE(find_faults(mechanism).empty());
+  const auto fault_of = [](const Mechanism& wrong) {
+    const std::vector<std::string> faults = find_faults(wrong);
+    return faults.empty() ? std::string() : faults.front();
+  };
+  const auto has = [&](const Mechanism& wrong, const char* part) {
+    EXPECT_NE(fault_of(wrong).find(part), std::string::npos) << fault_of(wrong);
+  };
+  Mechanism wrong = mechanism;
+  wrong.couplings[1].hinge = 1;
+  has(wrong, "'h1': it can follow one joint alone");
+  for (const double ratio : {0.0, HUGE_VAL, std::nan("")}) {
+    wrong = mechanism;
+    wrong.couplings[0].ratio = ratio;
+    has(wrong, "'h1': what it follows at");
+  }
+  wrong = mechanism;
+  wrong.couplings[0].offset = std::nan("");
+  has(wrong, "'h1': what it follows at");
+  wrong = mechanism;
+  wrong.couplings[0].follows = 4;
+  has(wrong, "does not exist");
+  wrong.couplings[0] = {-1, 0, 1.0, 0.0};
+  has(wrong, "does not exist");
+  wrong = mechanism;
+  wrong.couplings[0] = {1, 3, 2.0, 0.0};
+  wrong.couplings[1] = {3, 1, 2.0, 0.0};
+  has(wrong, "in the end, itself");
+  wrong.couplings[1] = {3, 2, 2.0, 0.0};
+  EXPECT_TRUE(find_faults(wrong).empty()) << "one behind the other";
+  mechanism.hinges[0].stops_lower = true;
+  has(mechanism, "joints that follow others, are not described");
 }
 
 }  // namespace

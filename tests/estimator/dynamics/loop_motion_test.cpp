@@ -222,6 +222,36 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   expect_same_motion(mechanism, freedom, 0.3, 8.0, 300, 1e-7);
 }
 
+// A pendulum that gears another, which gears a slide by a rack: all move with the first, and the
+// friction of each holds all back.
+TEST(LoopMotion, JointsThatFollowOthersFollowLagrangesEquation) {
+  const double gear = -1.7, before = 0.3, rack = 0.06, from = 0.02;
+  const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
+  Mechanism mechanism;
+  mechanism.bodies = {{"slide"}, {"first"}, {"second"}};
+  mechanism.hinges = {joint("rail", Hinge::kGround, 0, y, z), joint("1", Hinge::kGround, 1, z, x),
+                      joint("2", 1, 2, z, x)};
+  mechanism.hinges[0].kind = JointKind::kPrismatic;
+  mechanism.couplings = {{.hinge = 0, .follows = 2, .ratio = rack, .offset = from},
+                         {.hinge = 2, .follows = 1, .ratio = gear, .offset = before}};
+  make_parameters(mechanism);
+  set_body(mechanism, 0, 0.3, {1.0, 1.0, 1.0});
+  set_body(mechanism, 1, 0.2, {1.0, 1.0, 4e-4});
+  set_body(mechanism, 2, 0.1, {1.0, 1.0, 3e-4});
+  set_points(mechanism, 1, Vector3d::Zero(), -0.05 * x);
+  set_points(mechanism, 2, 0.05 * x, -0.08 * x);
+  add_friction(mechanism, 4e-4, 3e-3);
+  const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, [=](double angle) {
+    const double turn = gear * angle + before, way = rack * turn + from;
+    const Vector3d first(std::cos(angle), std::sin(angle), 0.0);
+    const Vector3d second(std::cos(angle + turn), std::sin(angle + turn), 0.0);
+    return FreedomPose{{way * y, 0.05 * first, 0.1 * first + 0.08 * second},
+                       {Matrix3d::Identity(), turned(angle), turned(angle + turn)},
+                       {way, angle, turn}};
+  });
+  expect_same_motion(mechanism, freedom, 0.4, 9.0, 300, 1e-7);
+}
+
 // What holds everywhere: loops closed, and friction that holds a joint never moves it.
 TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   DrivenFiveBar rig(8.0);

@@ -1,0 +1,177 @@
+// Joints that follow others, from rig file and recording to estimates.
+#include <gtest/gtest.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "estimator/calibrate/calibrate.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/simulation.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace service {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+/// A driven pendulum, and one beside it that a belt turns the other way.
+std::string geared(const std::string& follows, const std::string& encoder = "") {
+  return R"(name: "geared"
+body { name: "A" mass { value: 0.4 }
+  inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 } } }
+body { name: "B" mass { value: 0.2 }
+  inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 4e-4 free: true } } }
+hinge { name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "A" point { y { value: 0.1 } } axis { z: 1 } zero_direction { y: -1 } }
+  friction { viscous { value: 2e-3 free: true } coulomb_torque { value: 4e-3 free: true } }
+  motor { control_unit: "N·m" gain { value: 1 } }
+  encoder { } }
+hinge { name: "2"
+  parent { body: "ground" point { x { value: 0.5 } } axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "B" point { y { value: 0.07 } } axis { z: 1 } zero_direction { y: -1 } }
+  friction { viscous { value: 5e-4 } coulomb_torque { value: 1e-3 } }
+  )" + follows +
+         "\n" + encoder + " }\n";
+}
+
+constexpr const char* kBelt = R"(follows { hinge: "1" ratio: -4 offset: 0.3 })";
+constexpr const char* kScenario = R"(duration_s: 6
+multisine { motor: "1" ramp_s: 0.2
+  sine { frequency_hz: 0.4 amplitude: 0.2 } sine { frequency_hz: 1.1 amplitude: 0.15 }
+  sine { frequency_hz: 1.9 amplitude: 0.1 } })";
+
+SimulatedRun simulated(const Rig& rig) {
+  return simulate(rig, parse_scenario("s", kScenario, rig), 1e-4);
+}
+
+estimator::Recording recorded(const SimulatedRun& run, double noise) {
+  estimator::Segment segment;
+  segment.period = run.period;
+  segment.angles = run.angles;
+  segment.controls = run.controls;
+  segment.begins = true;
+  std::srand(7);  // of Random
+  segment.angles += noise * std::sqrt(3.0) *
+                    Eigen::MatrixXd::Random(segment.angles.rows(), segment.angles.cols());
+  return {"run", {segment}};
+}
+
+double value_of(const estimator::Calibration& result, const std::string& name, double* sd) {
+  for (const estimator::ParameterEstimate& each : result.parameters) {
+    if (each.name != name) continue;
+    *sd = each.standard_deviation;
+    return each.value;
+  }
+  ADD_FAILURE() << name;
+  return NAN;
+}
+
+void expect_found(const Rig& truth, const estimator::Recording& recording) {
+  estimator::Mechanism start = truth.mechanism;
+  for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
+    start.parameters[static_cast<std::size_t>(start.find_parameter(name))].value *= 3.0;
+  }
+  const estimator::Calibration result = estimator::calibrate(start, {recording});
+  EXPECT_TRUE(result.converged());
+  for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
+    const int index = truth.mechanism.find_parameter(name);
+    const double expected = estimator::parameter_at(truth.mechanism, index).value;
+    double sd = NAN;
+    EXPECT_NEAR(value_of(result, name, &sd), expected, 3.5 * sd) << name;
+    EXPECT_LT(sd, 0.03 * expected) << name;
+  }
+}
+
+TEST(Coupling, WhatFollowsIsSimulatedAndFound) {
+  const Rig rig = parse_rig("r", geared(kBelt));
+  const SimulatedRun run = simulated(rig);
+  ASSERT_EQ(run.integrator, Integrator::kPhysical);
+  ASSERT_EQ(run.angles.cols(), 1);
+  EXPECT_GT(run.angles.maxCoeff() - run.angles.minCoeff(), 0.5);
+  expect_found(rig, recorded(run, 1e-4));
+}
+
+// Both are read, the one that follows from some other revolution on.
+TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
+  const Rig rig = parse_rig("r", geared(kBelt, "encoder { }"));
+  SimulatedRun run = simulated(rig);
+  ASSERT_EQ(run.angles.cols(), 2);
+  for (Eigen::Index k = 0; k < run.angles.rows(); k += 100) {
+    EXPECT_NEAR(run.angles(k, 1), 0.3 - 4.0 * run.angles(k, 0), 1e-7);
+  }
+  run.angles.col(1).array() += 6.0 * M_PI;
+  expect_found(rig, recorded(run, 1e-4));
+}
+
+// What follows is read alone: the other is where that says.
+TEST(Coupling, WhatIsFollowedNeedsNoEncoder) {
+  std::string text = geared(kBelt, "encoder { }");
+  const std::string first = "  encoder { } }\nhinge";
+  text.replace(text.find(first), first.size(), "}\nhinge");
+  const Rig rig = parse_rig("r", text);
+  const SimulatedRun run = simulated(rig);
+  ASSERT_EQ(run.angles.cols(), 1);
+  expect_found(rig, recorded(run, 1e-4));
+}
+
+TEST(Coupling, IsReadFromRigFiles) {
+  const auto coupling = [](const std::string& follows) {
+    return parse_rig("r", geared(follows)).mechanism.couplings.at(0);
+  };
+  const estimator::Coupling belt = coupling(kBelt);
+  EXPECT_EQ(belt.hinge, 1);
+  EXPECT_EQ(belt.follows, 0);
+  EXPECT_EQ(belt.ratio, -4.0);
+  EXPECT_EQ(belt.offset, 0.3);
+  EXPECT_EQ(coupling("follows { hinge: \"1\" }").ratio, 1.0);
+  EXPECT_EQ(coupling("follows { hinge: \"1\" }").offset, 0.0);
+  EXPECT_TRUE(parse_rig("r", geared("")).mechanism.couplings.empty());
+}
+
+TEST(Coupling, WhatCannotBeIsRefusedAtItsLine) {
+  const auto refused = [](const std::string& follows) {
+    return refusal([&] { parse_rig("r", geared(follows)); });
+  };
+  expect_parts(refused("follows { }"), {"r:16", "names no joint", "with one of 1"});
+  expect_parts(refused("follows { hinge: \"3\" }"),
+               {"r:16", "'3' is no other joint", "use one of 1"});
+  expect_parts(refused("follows { hinge: \"2\" }"), {"r:16", "'2' is no other joint"});
+  expect_parts(refused("follows { hinge: \"1\" ratio: 0 }"), {"hinge '2'", "ratio other than 0"});
+  expect_parts(refused("follows { hinge: \"1\" ratio: 1e9 }"), {"r:16", "ratio"});
+  expect_parts(refused("follows { hinge: \"1\" } kind: FIXED"), {"r:", "fixed"});
+  expect_parts(
+      refused(std::string(kBelt) + " stops { upper { value: 1 } restitution { value: 0 } }"),
+      {"joint '2' has end stops", "joints that follow others"});
+}
+
+TEST(Coupling, IsNothingForSpook) {
+  const Rig rig = parse_rig("r", geared(kBelt));
+  const std::string why = "joint '2' follows another joint";
+  const auto refusal_of = [](const auto& action) {
+    try {
+      action();
+    } catch (const std::invalid_argument& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  const auto simulate_so = [&] {
+    simulate(rig, parse_scenario("s", kScenario, rig), 1e-3, nullptr, Integrator::kSpook);
+  };
+  EXPECT_NE(refusal_of(simulate_so).find(why), std::string::npos);
+  estimator::CalibrationOptions options;
+  options.kind = estimator::EstimateKind::kShadow;
+  const estimator::Recording recording = recorded(simulated(rig), 1e-4);
+  const auto calibrate_so = [&] { estimator::calibrate(rig.mechanism, {recording}, options); };
+  EXPECT_NE(refusal_of(calibrate_so).find(why), std::string::npos);
+}
+
+}  // namespace
+}  // namespace service
