@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -22,16 +23,32 @@ PARTS = ["m", "mc_x", "mc_y", "mc_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I
 TERM = re.compile(r"\s*([+−]?)\s*(?:([0-9.e+-]+) )?([^\s]+)")
 
 
-def regressor(model: pin.Model, seed: int) -> np.ndarray:
-    """Torques' coefficients over random motions, one row a joint and instant."""
+def following(model: pin.Model, urdf: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Joints as G x + offset of those that move by themselves: Pinocchio's reader frees all."""
+    G, offset = np.eye(model.nv), np.zeros(model.nv)
+    at = {model.names[joint]: model.idx_vs[joint] for joint in range(1, model.njoints)}
+    for joint in ElementTree.parse(urdf).getroot().iter("joint"):
+        mimic = joint.find("mimic")
+        if mimic is None or joint.get("name") not in at or mimic.get("joint") not in at:
+            continue
+        row, ratio = at[joint.get("name")], float(mimic.get("multiplier", 1.0))
+        G[row] = ratio * G[at[mimic.get("joint")]]
+        offset[row] = float(mimic.get("offset", 0.0)) + ratio * offset[at[mimic.get("joint")]]
+    return G[:, np.abs(G).sum(axis=0) > 0.0], offset
+
+
+def regressor(model: pin.Model, urdf: Path, seed: int) -> np.ndarray:
+    """Torques' coefficients over random motions, one row a joint that moves by itself and instant."""
     rng = np.random.default_rng(seed)
     data = model.createData()
+    G, offset = following(model, urdf)
     rows = []
     for _ in range(SAMPLES):
+        size = G.shape[1]
         # Of continuous joints Pinocchio has cosine and sine.
-        q = pin.integrate(model, pin.neutral(model), rng.uniform(-3.0, 3.0, model.nv))
-        v, a = rng.uniform(-3.0, 3.0, model.nv), rng.uniform(-10.0, 10.0, model.nv)
-        rows.append(pin.computeJointTorqueRegressor(model, data, q, v, a).copy())
+        q = pin.integrate(model, pin.neutral(model), G @ rng.uniform(-3.0, 3.0, size) + offset)
+        v, a = G @ rng.uniform(-3.0, 3.0, size), G @ rng.uniform(-10.0, 10.0, size)
+        rows.append(G.T @ pin.computeJointTorqueRegressor(model, data, q, v, a))
     return np.vstack(rows)
 
 
@@ -75,13 +92,13 @@ def columns_of(model: pin.Model) -> dict[str, int]:
 
 def compare(rigcal: Path, urdf: Path) -> list[str]:
     model = pin.buildModelFromUrdf(str(urdf))
-    W = regressor(model, 1)
+    W = regressor(model, urdf, 1)
     expected = rank(W)
     with tempfile.TemporaryDirectory() as folder:
         told = combinations(rigcal, urdf, Path(folder))
     columns = columns_of(model)
     # The regressor knows no shafts.
-    told = [{name: factor for name, factor in terms.items() if not name.endswith(".J_shaft")}
+    told = [{name: factor for name, factor in terms.items() if not name.endswith("_shaft")}
             for terms in told]
     told = [terms for terms in told if terms]
     row = [urdf.stem, str(model.njoints - 1), str(expected), str(len(told))]

@@ -129,10 +129,53 @@ TEST(Mjcf, WhatARigFileCannotSayIsTold) {
   EXPECT_TRUE(has_note(rig, "actuator 'servo' is of type position"));
   std::string text = kModel;
   text.replace(text.find("</actuator>"), 11,
-               "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\"/></equality>"
+               "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\" "
+               "polycoef=\"0 1 0.5 0 0\"/></equality>"
                "<tendon><fixed name=\"rope\"/></tendon>");
   EXPECT_TRUE(has_note(convert(text), "constraint of line"));
   EXPECT_TRUE(has_note(convert(text), "tendon 'rope' is left out"));
+}
+
+std::string with_equality(const std::string& joint) {
+  std::string text = kModel;
+  const std::string end = "</actuator>";
+  return text.replace(text.find(end), end.size(), end + "<equality>" + joint + "</equality>");
+}
+
+// Joints follow from where they stand in the file, of which yaw is at 30 degrees.
+TEST(Mjcf, AJointThatAnotherConstrainsFollowsIt) {
+  const auto coupling_of = [](const std::string& joint) {
+    const Rig rig = mjcf_rig(with_equality(joint));
+    EXPECT_EQ(rig.mechanism.couplings.size(), 1U) << joint;
+    return rig.mechanism.couplings.empty() ? estimator::Coupling() : rig.mechanism.couplings[0];
+  };
+  const double ref = M_PI / 6.0;
+  const estimator::Coupling reach =
+      coupling_of(R"(<joint joint1="reach" joint2="yaw" polycoef="0.2 -1.5 0 0 0"/>)");
+  EXPECT_EQ(reach.hinge, 2);
+  EXPECT_EQ(reach.follows, 0);
+  EXPECT_EQ(reach.ratio, -1.5);
+  EXPECT_NEAR(reach.offset, 0.2 + 1.5 * ref, 1e-15);
+  const estimator::Coupling yaw = coupling_of(R"(<joint joint1="yaw" joint2="reach"/>)");
+  EXPECT_EQ(yaw.hinge, 0);
+  EXPECT_EQ(yaw.ratio, 1.0);
+  EXPECT_NEAR(yaw.offset, ref, 1e-15);
+}
+
+TEST(Mjcf, WhatFollowsNoOtherInProportionIsLeftOut) {
+  for (const char* const joint :
+       {R"(<joint name="c" joint1="yaw"/>)", R"(<joint name="c" joint1="yaw" joint2="none"/>)",
+        R"(<joint name="c" joint1="none" joint2="yaw"/>)",
+        R"(<joint name="c" joint1="yaw" joint2="pitch" polycoef="1"/>)",
+        R"(<weld name="c" body1="upper"/>)"}) {
+    const RigText rig = convert(with_equality(joint));
+    EXPECT_TRUE(has_note(rig, "constraint 'c' is neither")) << joint;
+    EXPECT_TRUE(parse_rig("r", rig.text).mechanism.couplings.empty()) << joint;
+  }
+  const RigText twice = convert(with_equality(
+      R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="yaw" joint2="pitch"/>)"));
+  EXPECT_TRUE(has_note(twice, "constraint 'c' is neither"));
+  EXPECT_EQ(parse_rig("r", twice.text).mechanism.couplings.size(), 1U);
 }
 
 TEST(Mjcf, AFreeBodyHasSixAxes) {
@@ -164,7 +207,7 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
   // An axis askew, and one point is no hinge.
   std::string askew = text;
   askew.replace(askew.rfind("0 1 0"), 5, "0 1 1");
-  EXPECT_TRUE(has_note(convert(askew), "constraint 'end' is no hinge"));
+  EXPECT_TRUE(has_note(convert(askew), "constraint 'end' is neither"));
 }
 
 struct Fault {

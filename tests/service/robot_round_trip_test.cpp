@@ -251,6 +251,26 @@ gravity { magnitude { value: 9.7 } tilt_x { value: 0.3 } tilt_z { value: -1.2 } 
 
 TEST(RobotRoundTrip, SpringsMotorsAndALeaningTableComeBack) { expect_round_trips(kCart, true); }
 
+std::string with_follower(const std::string& follower) {
+  std::string text = kCart;
+  return text.insert(text.find("  spring { stiffness { value: 0.02 }"), follower);
+}
+
+TEST(RobotRoundTrip, JointsThatFollowOthersComeBack) {
+  const Rig rig =
+      parse_rig("r", with_follower("follows { hinge: \"rail\" ratio: -3 offset: 0.2 }\n"));
+  for (const std::string& text :
+       {urdf_text(robot_of(rig), {}).text, mjcf_text(robot_of(rig), {}).text}) {
+    const Rig back = rig_of(text);
+    ASSERT_EQ(back.mechanism.couplings.size(), 1U) << text;
+    const estimator::Coupling& own = back.mechanism.couplings[0];
+    EXPECT_EQ(back.mechanism.hinges[static_cast<std::size_t>(own.hinge)].name, "swing");
+    EXPECT_EQ(back.mechanism.hinges[static_cast<std::size_t>(own.follows)].name, "rail");
+    EXPECT_EQ(own.ratio, -3.0);
+    EXPECT_EQ(own.offset, 0.2);
+  }
+}
+
 // What the air does to bodies has no place there, and is told once a body.
 TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
   std::string text = kCart;

@@ -50,7 +50,7 @@ const std::string kUrdfArm = R"(<?xml version="1.0"?>
   <joint name="eye" type="continuous"><parent link="ground"/><child link="camera"/></joint>
   <joint name="grip" type="revolute"><parent link="ground"/><child link="finger"/>
     <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/>
-    <mimic joint="slide" multiplier="2"/>
+    <mimic joint="slide" multiplier="2" offset="0.1"/>
   </joint>
 </robot>
 )";
@@ -88,12 +88,50 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
   EXPECT_NEAR(urdf_value(rig, "upper_arm.J_xz"), -0.001, 1e-15);
   EXPECT_EQ(urdf_value(rig, "shoulder.b"), 0.2);
   EXPECT_EQ(urdf_value(rig, "shoulder.tau_c"), 0.5);
-  ASSERT_EQ(rig.mechanism.hinges.size(), 2U);
-  ASSERT_EQ(rig.mechanism.welds.size(), 1U) << "the finger follows, and is held";
+  ASSERT_EQ(rig.mechanism.hinges.size(), 3U);
+  EXPECT_TRUE(rig.mechanism.welds.empty());
   EXPECT_TRUE(rig.mechanism.hinges[0].motorised);
   EXPECT_FALSE(rig.mechanism.hinges[1].motorised) << "no effort is stated";
   EXPECT_EQ(rig.hinge_facts[0].control_max, 40.0);
   EXPECT_EQ(rig.mechanism.hinges[1].kind, estimator::JointKind::kPrismatic);
+}
+
+// What mimics has neither motor nor encoder: the joint that it follows has.
+TEST(Urdf, AJointThatMimicsFollows) {
+  const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm).text);
+  ASSERT_EQ(rig.mechanism.couplings.size(), 1U);
+  const estimator::Coupling& coupling = rig.mechanism.couplings[0];
+  const estimator::Hinge& grip = rig.mechanism.hinges[static_cast<std::size_t>(coupling.hinge)];
+  EXPECT_EQ(grip.name, "grip");
+  EXPECT_EQ(rig.mechanism.hinges[static_cast<std::size_t>(coupling.follows)].name, "slide");
+  EXPECT_EQ(coupling.ratio, 2.0);
+  EXPECT_EQ(coupling.offset, 0.1);
+  EXPECT_FALSE(grip.motorised);
+  EXPECT_FALSE(grip.measured);
+  ASSERT_EQ(rig.encoders.size(), 2U);
+}
+
+std::string with_mimic(const std::string& mimic) {
+  std::string text = kUrdfArm;
+  const std::string own = R"(<mimic joint="slide" multiplier="2" offset="0.1"/>)";
+  return text.replace(text.find(own), own.size(), mimic);
+}
+
+TEST(Urdf, WhatCannotBeMimickedIsHeldOrMovesByItself) {
+  for (const char* const mimic :
+       {R"(<mimic joint="nothing"/>)", R"(<mimic joint="grip"/>)", R"(<mimic joint="wrist"/>)",
+        R"(<mimic joint="slide" multiplier="0"/>)"}) {
+    const RigText text = convert_urdf(with_mimic(mimic));
+    EXPECT_TRUE(has_urdf_note(text, "it is held at zero")) << mimic;
+    const Rig rig = parse_rig("arm.textproto", text.text);
+    EXPECT_TRUE(rig.mechanism.couplings.empty());
+    EXPECT_EQ(rig.mechanism.welds.size(), 1U);
+  }
+  const RigText alone = convert_urdf(with_mimic(R"(<mimic joint="eye"/>)"));
+  EXPECT_TRUE(has_urdf_note(alone, "follows 'eye', which is left out: it moves by itself"));
+  const Rig rig = parse_rig("arm.textproto", alone.text);
+  EXPECT_TRUE(rig.mechanism.couplings.empty());
+  EXPECT_EQ(rig.encoders.size(), 3U);
 }
 
 TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
@@ -113,7 +151,6 @@ TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
 TEST(Urdf, WhatARigFileCannotSayIsTold) {
   const RigText rig = convert_urdf(kUrdfArm);
   EXPECT_TRUE(has_urdf_note(rig, "'base' is the base and part of the ground"));
-  EXPECT_TRUE(has_urdf_note(rig, "joint 'grip' follows 'slide'"));
   EXPECT_TRUE(has_urdf_note(rig, "joint 'eye' moves nothing that has mass"));
   EXPECT_TRUE(has_urdf_note(rig, "'upper.arm' is called 'upper_arm'"));
   EXPECT_TRUE(has_urdf_note(rig, "link 'ground' has an inertia that no body has"));
@@ -147,7 +184,7 @@ TEST(Urdf, FrictionIsFreeUnlessAskedToBeKept) {
     for (const auto& parameter : rig.mechanism.parameters) count += parameter.free ? 1 : 0;
     return count;
   };
-  EXPECT_EQ(free_count(parse_rig("a", convert_urdf(kUrdfArm).text)), 4);
+  EXPECT_EQ(free_count(parse_rig("a", convert_urdf(kUrdfArm).text)), 6);
   const Rig kept = parse_rig("a", convert_urdf(kUrdfArm, false, false).text);
   EXPECT_EQ(free_count(kept), 0);
   EXPECT_EQ(urdf_value(kept, "shoulder.b"), 0.2);
@@ -155,7 +192,7 @@ TEST(Urdf, FrictionIsFreeUnlessAskedToBeKept) {
 
 TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
   const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm, true).text);
-  EXPECT_EQ(rig.mechanism.hinges.size(), 8U);
+  EXPECT_EQ(rig.mechanism.hinges.size(), 9U);
   EXPECT_EQ(urdf_value(rig, "base.m"), 5.0);
   int slides = 0;
   for (const auto& hinge : rig.mechanism.hinges) {

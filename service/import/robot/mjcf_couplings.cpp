@@ -94,9 +94,9 @@ struct Connection {
   std::array<MjcfPlaces::Site, 2> ends;
 };
 
-class LoopReader {
+class ConstraintReader {
  public:
-  LoopReader(const MjcfSource& source, const MjcfPlaces& places, Robot& robot)
+  ConstraintReader(const MjcfSource& source, const MjcfPlaces& places, Robot& robot)
       : source_(source), places_(places), robot_(robot), above_(robot.links.size(), nullptr) {
     for (const RobotJoint& joint : robot.joints) above_[joint.child] = &joint;
   }
@@ -107,6 +107,7 @@ class LoopReader {
       for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
         const char* const active = e->Attribute("active");
         if (active != nullptr && std::strcmp(active, "false") == 0) continue;
+        if (add_following(*e)) continue;
         if (!add_connection(*e, connections)) leave_out(name_of(*e));
       }
     }
@@ -121,9 +122,31 @@ class LoopReader {
 
  private:
   void leave_out(const std::string& name) const {
-    robot_.notes.push_back("constraint " + name +
-                           " is no hinge between two bodies, and loops of rig files are closed by "
-                           "those: left out");
+    robot_.notes.push_back(
+        "constraint " + name +
+        " is neither a hinge between two bodies nor a joint that follows another "
+        "in proportion: left out");
+  }
+
+  /// y − y₀ = c₀ + c₁ (x − x₀), from where both stand in the pose of the file.
+  bool add_following(const XMLElement& element) const {
+    if (std::strcmp(element.Name(), "joint") != 0) return false;
+    const char* const one = element.Attribute("joint1");
+    const char* const two = element.Attribute("joint2");
+    if (one == nullptr || two == nullptr) return false;
+    const auto joint = std::ranges::find(robot_.joints, std::string_view(one), &RobotJoint::name);
+    const auto x0 = places_.references.find(two), y0 = places_.references.find(one);
+    const auto none = places_.references.end();
+    if (joint == robot_.joints.end() || joint->follows || x0 == none || y0 == none) return false;
+    std::vector<double> c = {0.0, 1.0};
+    if (const char* const text = element.Attribute("polycoef")) {
+      c = source_.xml().numbers(element, "polycoef", text, 0);
+    }
+    c.resize(std::max<std::size_t>(c.size(), 2), 0.0);
+    const auto is_zero = [](double value) { return value == 0.0; };
+    if (c[1] == 0.0 || !std::all_of(c.begin() + 2, c.end(), is_zero)) return false;
+    joint->follows = {.joint = two, .ratio = c[1], .offset = y0->second + c[0] - c[1] * x0->second};
+    return true;
   }
 
   bool add_connection(const XMLElement& element, std::vector<Connection>& connections) const {
@@ -226,7 +249,7 @@ class LoopReader {
 
 void add_couplings(const MjcfSource& source, const MjcfPlaces& places, Robot& robot) {
   MotorReader(source, robot).read();
-  LoopReader(source, places, robot).read();
+  ConstraintReader(source, places, robot).read();
   for (const char* const section : {"tendon", "deformable"}) {
     for (const XMLElement* element : source.sections(section)) {
       for (const auto* e = element->FirstChildElement(); e; e = e->NextSiblingElement()) {

@@ -17,12 +17,13 @@ struct MjcfPlaces {
   };
   std::map<std::string, std::size_t> links;
   std::map<std::string, Site> sites;
-  std::vector<Placement> at_reference;  ///< of each link, in the pose that the file states
+  std::vector<Placement> at_reference;       ///< of each link, in the pose that the file states
+  std::map<std::string, double> references;  ///< where joints stand in it [rad] or [m]
 };
 
-/// Adds motors to the robot's joints, and loops that connections close by a hinge: two points that
-/// two bodies share, or one where everything between turns about parallel axes. All other
-/// actuators, constraints and tendons are noted.
+/// Adds motors to the robot's joints, joints that follow others in proportion, and loops that
+/// connections close by a hinge: two points that two bodies share, or one where everything between
+/// turns about parallel axes. All other actuators, constraints and tendons are noted.
 void add_couplings(const MjcfSource& source, const MjcfPlaces& places, Robot& robot);
 
 }  // namespace service

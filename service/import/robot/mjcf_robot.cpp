@@ -201,6 +201,7 @@ class MjcfReader {
       // The pose of the file is that at `ref`.
       const double at_file = reference_of(*elements[k], joint.traits(), classes);
       joint.origin = origin * moved_by(joint, -at_file);
+      places_.references[joint.name] = at_file;
       origin = {};
       parent = joint.child;
       robot_.joints.push_back(std::move(joint));

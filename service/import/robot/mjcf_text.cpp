@@ -37,7 +37,7 @@ class MjcfWriter {
     for (const std::size_t joint : below_[robot_.root]) write_body(joint);
     xml_.CloseElement();
     write_actuators();
-    write_loops();
+    write_constraints();
     xml_.CloseElement();
     return {xml_.CStr(), std::move(notes_)};
   }
@@ -190,9 +190,19 @@ class MjcfWriter {
     }
   }
 
-  void write_loops() {
-    if (robot_.loops.empty()) return;
+  void write_constraints() {
+    const auto follows = [](const RobotJoint& joint) { return joint.follows.has_value(); };
+    if (robot_.loops.empty() && std::ranges::none_of(robot_.joints, follows)) return;
     open("equality");
+    for (const RobotJoint& joint : robot_.joints) {
+      if (!joint.follows) continue;
+      open("joint");
+      push(xml_, "joint1", joint.name);
+      push(xml_, "joint2", joint.follows->joint);
+      push(xml_, "polycoef",
+           number_list({joint.follows->offset, joint.follows->ratio, 0.0, 0.0, 0.0}));
+      xml_.CloseElement();
+    }
     for (const RobotLoop& loop : robot_.loops) {
       for (int end = 0; end < 2; ++end) {
         open("connect");

@@ -1,5 +1,6 @@
 #include "service/import/robot/rig_robot.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -59,6 +60,7 @@ class RobotBuilder {
       if (!hinges_in_tree.contains(hinge)) add_loop(hinge);
       note_nowhere(hinge);
     }
+    leave_out_following(hinges_in_tree);
     for (int weld = 0; weld < mechanism_.weld_count(); ++weld) {
       if (welds_in_tree.contains(weld)) continue;
       note("fixed joint '" + mechanism_.welds[static_cast<std::size_t>(weld)].name +
@@ -166,6 +168,11 @@ class RobotBuilder {
 
   void fill_joint(int hinge, RobotJoint& joint) const {
     const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
+    if (const estimator::Coupling* own = estimator::find_coupling(mechanism_, hinge)) {
+      joint.follows = {.joint = mechanism_.hinges[static_cast<std::size_t>(own->follows)].name,
+                       .ratio = own->ratio,
+                       .offset = own->offset};
+    }
     const HingeFacts& facts = rig_.hinge_facts[static_cast<std::size_t>(hinge)];
     joint.kind = source.kind;
     joint.damping = value(hinge, HingeQuantity::kViscous);
@@ -213,6 +220,20 @@ class RobotBuilder {
            "' closes a loop: its friction, spring, motor and encoder are left out");
     }
     robot_.loops.push_back(loop);
+  }
+
+  /// What closes a loop is no joint there, and neither follows nor is followed.
+  void leave_out_following(const std::set<int>& hinges_in_tree) {
+    for (const estimator::Coupling& each : mechanism_.couplings) {
+      if (hinges_in_tree.contains(each.hinge) && hinges_in_tree.contains(each.follows)) continue;
+      const auto name = [&](int hinge) {
+        return mechanism_.hinges[static_cast<std::size_t>(hinge)].name;
+      };
+      note("joint '" + name(each.hinge) + "' follows '" + name(each.follows) +
+           "', and one of them closes a loop: that is left out");
+      const auto own = std::ranges::find(robot_.joints, name(each.hinge), &RobotJoint::name);
+      if (own != robot_.joints.end()) own->follows.reset();
+    }
   }
 
   void note_nowhere(int hinge) {

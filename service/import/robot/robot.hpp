@@ -47,6 +47,13 @@ struct RobotMotor {
   double control_max = 0.0;  ///< largest |u|; 0: not stated
 };
 
+/// That a joint's coordinate is ratio times another's plus an offset.
+struct RobotFollow {
+  std::string joint;
+  double ratio = 1.0;
+  double offset = 0.0;  ///< [rad] or [m]
+};
+
 /// A joint; of one that slides read m for rad, N for N·m and kg for kg·m².
 struct RobotJoint {
   std::string name;
@@ -64,11 +71,11 @@ struct RobotJoint {
   double stiffness = 0.0;  ///< of a spring [N·m/rad]
   double rest = 0.0;       ///< where that is slack [rad]
   std::optional<RobotMotor> motor = {};
-  std::string mimicked = {};  ///< joint that it follows; empty: none
+  std::optional<RobotFollow> follows = {};
   bool of_free_body = false;  ///< one of the axes along which nothing holds or reads a body
   int line = 0;
 
-  bool moves() const { return kind && mimicked.empty(); }
+  bool moves() const { return kind.has_value(); }
   /// Of a joint that is not fixed.
   const estimator::JointTraits& traits() const { return joint_traits(*kind); }
   bool has_range() const { return lower < upper && std::isfinite(lower) && std::isfinite(upper); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "estimator/model/joint_friction.hpp"
@@ -180,11 +181,6 @@ class RigWriter {
         notes_.push_back("joint '" + joint.name + "' moves nothing that has mass: left out");
       return;
     }
-    if (!joint.mimicked.empty()) {
-      notes_.push_back("joint '" + joint.name + "' follows '" + joint.mimicked +
-                       "': rig files tie parameters, not joints that follow one another, and it is "
-                       "held at zero");
-    }
     Carrier carrier = below;
     if (joint.moves()) {
       carrier = {add_body(link), {}};
@@ -207,7 +203,7 @@ class RigWriter {
 
   void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
     const estimator::JointTraits& is = joint.traits();
-    const std::string name = named(joint.name);
+    const std::string name = name_of(joint);
     const Eigen::Vector3d zero = across(joint.axis);
     const Placement& p = parent.placement;
     text_ +=
@@ -223,10 +219,41 @@ class RigWriter {
     add_friction(joint);
     add_spring(joint);
     add_motor(joint, name);
+    if (add_following(joint)) {
+      text_ += "}\n";
+      return;
+    }
     text_ += "  encoder { }\n}\n";
     columns_ += std::string("  ") + is.units.quantity + " { hinge: \"" + name + "\" column: \"" +
                 name + "\" unit: " + (is.turns ? "RADIAN" : "METER") + " }\n";
     add_safety(joint, name);
+  }
+
+  /// What follows another joint has no encoder of its own, and no range: its joint has both.
+  bool add_following(const RobotJoint& joint) {
+    if (!joint.follows) return false;
+    const RobotFollow& follows = *joint.follows;
+    const RobotJoint& other = *find_joint(follows.joint);
+    if (!carries_mass(other.child)) {
+      notes_.push_back("joint '" + joint.name + "' follows '" + follows.joint +
+                       "', which is left out: it moves by itself");
+      return false;
+    }
+    text_ += "  follows { hinge: \"" + name_of(other) + "\" ratio: " + number(follows.ratio) +
+             (follows.offset == 0.0 ? "" : " offset: " + number(follows.offset)) + " }\n";
+    return true;
+  }
+
+  std::vector<RobotJoint>::const_iterator find_joint(const std::string& name) const {
+    return std::ranges::find(robot_.joints, name, &RobotJoint::name);
+  }
+
+  /// The name of a joint in the rig file, which one that follows it may need first.
+  const std::string& name_of(const RobotJoint& joint) {
+    const auto found = joint_names_.find(joint.name);
+    return found != joint_names_.end()
+               ? found->second
+               : joint_names_.emplace(joint.name, named(joint.name)).first->second;
   }
 
   void add_spring(const RobotJoint& joint) {
@@ -331,6 +358,7 @@ class RigWriter {
   std::vector<std::vector<std::size_t>> joints_below_;
   std::vector<std::optional<Carrier>> carriers_;  // of links, once they are written
   std::set<std::string> names_;
+  std::map<std::string, std::string> joint_names_;  // in the rig file, of those in the robot
   std::string text_, safety_, columns_, controls_;
   std::vector<std::string> notes_;
 };

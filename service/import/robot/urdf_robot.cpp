@@ -1,6 +1,7 @@
 #include "service/import/robot/urdf_robot.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <map>
 
 #include "service/import/robot/xml_source.hpp"
@@ -36,6 +37,7 @@ class UrdfReader {
     for (const auto* e = root->FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) {
       read_joint(*e, robot);
     }
+    hold_what_follows_nothing(robot);
     find_root(*root, robot);
     return robot;
   }
@@ -159,9 +161,35 @@ class UrdfReader {
     joint.damping = xml_.number_or(dynamics, "damping", 0.0);
     joint.friction = xml_.number_or(dynamics, "friction", 0.0);
     if (const auto* const mimic = element.FirstChildElement("mimic")) {
-      joint.mimicked = xml_.text_of(*mimic, "joint", "mimic");
+      joint.follows = {.joint = xml_.text_of(*mimic, "joint", "mimic"),
+                       .ratio = xml_.number_or(mimic, "multiplier", 1.0),
+                       .offset = xml_.number_or(mimic, "offset", 0.0)};
+      joint.motor.reset();  // that drives the joint that it follows
     }
     robot.joints.push_back(std::move(joint));
+  }
+
+  /// What follows nothing that moves, or follows at no ratio, is held where it is at zero.
+  static void hold_what_follows_nothing(Robot& robot) {
+    for (RobotJoint& joint : robot.joints) {
+      if (!joint.follows) continue;
+      const RobotFollow& follows = *joint.follows;
+      const auto other = std::ranges::find(robot.joints, follows.joint, &RobotJoint::name);
+      const char* fault = nullptr;
+      if (other == robot.joints.end() || &*other == &joint) {
+        fault = "', which is no other joint of the file";
+      } else if (!other->kind) {
+        fault = "', which is fixed";
+      } else if (follows.ratio == 0.0) {
+        fault = "' times 0";
+      } else {
+        continue;
+      }
+      robot.notes.push_back("joint '" + joint.name + "' mimics '" + follows.joint + fault +
+                            ": it is held at zero");
+      joint.kind.reset();
+      joint.follows.reset();
+    }
   }
 
   /// A tree: every link but one is the child of one joint, and hangs from that one.

@@ -91,6 +91,13 @@ class UrdfWriter {
         push(xml_, "friction", joint.friction);
         xml_.CloseElement();
       }
+      if (joint.follows) {
+        xml_.OpenElement("mimic");
+        push(xml_, "joint", joint.follows->joint);
+        push(xml_, "multiplier", joint.follows->ratio);
+        push(xml_, "offset", joint.follows->offset);
+        xml_.CloseElement();
+      }
       note_joint(joint);
     }
     xml_.CloseElement();
