@@ -281,11 +281,20 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
 void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out) {
   constexpr int kChangesMin = 20;
   const std::vector<Sensor> sensors = sensors_of(mechanism);
+  /// Of one joint, or of two that move alike since one follows the other.
+  const auto is_alike = [&](int a, int b) {
+    const auto follows = [&](int one, int other) {
+      const Coupling* const coupling = find_coupling(mechanism, one);
+      return coupling != nullptr && coupling->follows == other && std::abs(coupling->ratio) == 1.0;
+    };
+    return a == b || follows(a, b) || follows(b, a);
+  };
   const auto reads_the_same = [&](const Sensor& a, const Sensor& b) {
     return a.terms.size() == b.terms.size() &&
            std::ranges::all_of(a.terms, [&](const Sensor::Term& term) {
-             return std::ranges::any_of(
-                 b.terms, [&](const Sensor::Term& other) { return other.hinge == term.hinge; });
+             return std::ranges::any_of(b.terms, [&](const Sensor::Term& other) {
+               return is_alike(term.hinge, other.hinge);
+             });
            });
   };
   for (std::size_t i = 0; i < sensors.size(); ++i) {

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
+#include "estimator/doctor/signal_examination.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/rig_file.hpp"
@@ -108,6 +110,61 @@ TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
   }
   run.angles.col(1).array() += 6.0 * M_PI;
   expect_found(rig, recorded(run, 1e-4));
+}
+
+// A copied column is a mistake, but not where a belt makes both shafts turn by the same.
+TEST(Coupling, EncodersThatMayReadTheSameAreNoCopies) {
+  const auto is_copy = [](const std::string& follows, double ratio) {
+    const Rig rig = parse_rig("r", geared(follows, "encoder { }"));
+    estimator::Recording recording = recorded(simulated(parse_rig("r", geared(kBelt))), 0.0);
+    Eigen::MatrixXd& angles = recording.segments[0].angles;
+    angles.conservativeResize(Eigen::NoChange, 2);
+    angles.col(1) = ratio * angles.col(0);
+    const auto examined = estimator::examine_signals(rig.mechanism, {recording}, {});
+    return std::ranges::any_of(examined.findings, [](const estimator::Finding& finding) {
+      return finding.kind == "identical-channels";
+    });
+  };
+  EXPECT_TRUE(is_copy("", 1.0));
+  EXPECT_TRUE(is_copy("", -1.0));
+  EXPECT_TRUE(is_copy("follows { hinge: \"1\" ratio: 2 }", 1.0));
+  EXPECT_FALSE(is_copy("follows { hinge: \"1\" ratio: -1 }", -1.0));
+  EXPECT_FALSE(is_copy("follows { hinge: \"1\" }", 1.0));
+}
+
+// A wheel without gravity that is geared to a joint is to that a shaft of ratio² its inertia and
+// viscous friction, and |ratio| its dry friction: through sticking and slipping, by other code.
+TEST(Coupling, AGearedWheelIsAShaft) {
+  std::string wheel = geared(kBelt);
+  const auto put = [](std::string& text, const std::string& from, const std::string& to) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  put(wheel, "point { y { value: 0.07 } } ", "");
+  put(wheel, "4e-3 free: true", "4e-2");
+  std::string shaft = wheel.substr(0, wheel.find("hinge { name: \"2\""));
+  shaft.erase(shaft.find("body { name: \"B\""),
+              shaft.find("hinge { name: \"1\"") - shaft.find("body { name: \"B\""));
+  put(shaft, "gain { value: 1 }", "gain { value: 1 } shaft_inertia { value: 6.4e-3 }");
+  put(shaft, "2e-3 free: true", "1e-2");
+  put(shaft, "coulomb_torque { value: 4e-2 }", "coulomb_torque { value: 4.4e-2 }");
+  const auto angles_of = [](const std::string& text) {
+    const Rig rig = parse_rig("r", text);
+    const Scenario scenario = parse_scenario("s", R"(duration_s: 4
+multisine { motor: "1" ramp_s: 0.2
+  sine { frequency_hz: 0.4 amplitude: 0.03 } sine { frequency_hz: 1.1 amplitude: 0.02 } }
+initial { hinge: "1" angle_rad: 0.7 })",
+                                             rig);
+    return Eigen::VectorXd(
+        simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical).angles.col(0));
+  };
+  const Eigen::VectorXd geared_angles = angles_of(wheel), shaft_angles = angles_of(shaft);
+  EXPECT_LT((geared_angles - shaft_angles).cwiseAbs().maxCoeff(), 1e-9);
+  const Eigen::Index moves = geared_angles.size() - 1;
+  const auto rests =
+      ((geared_angles.tail(moves) - geared_angles.head(moves)).array() == 0.0).count();
+  EXPECT_GT(rests, 100);
+  EXPECT_LT(rests, moves - 1000);
 }
 
 // What follows is read alone: the other is where that says.

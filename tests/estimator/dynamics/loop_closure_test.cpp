@@ -135,6 +135,33 @@ TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
   EXPECT_EQ(choice.rows.size(), 10U);
 }
 
+// A wheel that a rocker turns forty times as far must not hold that back while its loop is closed.
+TEST(LoopClosure, WhatFollowsGoesAnyWay) {
+  Mechanism mechanism = four_bar();
+  mechanism.bodies.push_back({"wheel"});
+  Hinge hinge = mechanism.hinges[0];
+  hinge.name = "W";
+  hinge.body_b = 3;
+  mechanism.hinges.push_back(hinge);
+  mechanism.couplings = {{.hinge = 4, .follows = 3, .ratio = 40.0, .offset = 0.0}};
+  const Mechanism bare = four_bar();
+  make_parameters(mechanism);
+  for (const Parameter& each : bare.parameters) {
+    const int index = mechanism.find_parameter(each.name);
+    mechanism.parameters[static_cast<std::size_t>(index)].value = each.value;
+  }
+  LoopClosure closure(mechanism);
+  EXPECT_EQ(closure.row_count(), 7);
+  Eigen::VectorXd wanted = Eigen::VectorXd::Constant(5, std::numeric_limits<double>::quiet_NaN());
+  wanted[0] = 1.0;
+  Eigen::VectorXd angles(5);
+  angles << 1.0, -1.0, -0.5, -0.5, 0.0;
+  ASSERT_TRUE(closure.close(angles, wanted)) << angles.transpose();
+  EXPECT_NEAR(angles[0], 1.0, 1e-6);
+  EXPECT_NEAR(angles[4], 40.0 * angles[3], 1e-9);
+  EXPECT_GT(std::abs(angles[3] + 0.5), 0.7) << "it went far";
+}
+
 // Whole revolutions of a joint count where another follows it.
 TEST(LoopClosure, AJointThatFollowsStandsSeveralRevolutionsOff) {
   Mechanism mechanism = hand(1);
