@@ -212,7 +212,16 @@ Curve* better_of(Curve& own, Curve& other) {
 }  // namespace
 
 bool is_hardly_told(const Mechanism& mechanism, const Eigen::MatrixXd& jacobian) {
-  const std::vector<int> unread = joints_told(mechanism, false);
+  std::vector<int> unread = joints_told(mechanism, false);
+  for (std::size_t round = 0; round < mechanism.couplings.size(); ++round) {  // they may be in line
+    for (const Coupling& each : mechanism.couplings) {
+      // What is read of one of them tells of both.
+      const auto count =
+          std::ranges::count(unread, each.hinge) + std::ranges::count(unread, each.follows);
+      if (count == 1)
+        std::erase_if(unread, [&](int j) { return j == each.hinge || j == each.follows; });
+    }
+  }
   return !unread.empty() && !(told_ratio(unread, jacobian) > kInLine);
 }
 

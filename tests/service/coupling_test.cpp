@@ -9,6 +9,7 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/doctor/signal_examination.hpp"
+#include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/import/rig_file.hpp"
@@ -110,6 +111,35 @@ TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
   }
   run.angles.col(1).array() += 6.0 * M_PI;
   expect_found(rig, recorded(run, 1e-4));
+}
+
+// Fast and slow shafts, of which the fast ones are read: what the others do is told all the same,
+// and nobody has to guess how they go on.
+TEST(Coupling, SlowShaftsBehindFastOnesAreTold) {
+  std::string text = geared("follows { hinge: \"1\" ratio: 60 }", "encoder { }");
+  const std::string first = "  encoder { } }\nhinge";
+  text.replace(text.find(first), first.size(), "}\nhinge");
+  for (const char* const side : {"3", "4"}) {
+    const bool fast = side[0] == '4';
+    text += std::string("body { name: \"S") + side + R"(" mass { value: 0.1 }
+  inertia { xx { value: 1e-4 } yy { value: 1e-4 } zz { value: 1e-4 } } }
+hinge { name: ")" +
+            side + R"("
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "S)" +
+            side + R"(" axis { z: 1 } zero_direction { y: -1 } }
+  )" + (fast ? "follows { hinge: \"3\" } encoder { }" : "spring { stiffness { value: 0.01 } }") +
+            " }\n";
+  }
+  const Rig rig = parse_rig("r", text);
+  const SimulatedRun run = simulated(rig);
+  ASSERT_EQ(run.angles.cols(), 2);
+  const estimator::ShootingInput input =
+      estimator::prepare_shooting(rig.mechanism, {recorded(run, 1e-4)}, {});
+  EXPECT_TRUE(input.notes.empty()) << input.notes.front();
+  for (Eigen::Index k = 100; k < run.angles.rows(); k += 500) {
+    EXPECT_NEAR(input.states[0](0, k), run.angles(k, 0) / 60.0, 1e-3);
+  }
 }
 
 // A copied column is a mistake, but not where a belt makes both shafts turn by the same.
