@@ -1,5 +1,6 @@
 #include "service/import/rig_couplings.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace service {
@@ -7,12 +8,10 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// The joint of that name that moves, or −1.
+/// The joint of that name that moves; behind the last where there is none.
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
-  for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (mechanism.hinges[static_cast<std::size_t>(j)].name == name) return j;
-  }
-  return -1;
+  const auto found = std::ranges::find(mechanism.hinges, name, &estimator::Hinge::name);
+  return static_cast<int>(found - mechanism.hinges.begin());
 }
 
 std::string others_of(const estimator::Mechanism& mechanism, const std::string& name) {
@@ -40,7 +39,7 @@ void add_couplings(const v1::Rig& rig, const proto::TextLocator& root,
       place.fail("names no joint; write hinge: with one of " + others);
     }
     const int followed = find_joint(mechanism, source.hinge());
-    if (followed < 0 || source.hinge() == joint.name()) {
+    if (followed == mechanism.hinge_count() || source.hinge() == joint.name()) {
       place.at("hinge").fail("'" + source.hinge() + "' is no other joint that moves; use one of " +
                              others);
     }

@@ -167,7 +167,7 @@ TEST(Mjcf, WhatFollowsNoOtherInProportionIsLeftOut) {
        {R"(<joint name="c" joint1="yaw"/>)", R"(<joint name="c" joint1="yaw" joint2="none"/>)",
         R"(<joint name="c" joint1="none" joint2="yaw"/>)",
         R"(<joint name="c" joint1="yaw" joint2="pitch" polycoef="1"/>)",
-        R"(<weld name="c" body1="upper"/>)"}) {
+        R"(<joint name="c" joint1="yaw" joint2="yaw"/>)", R"(<weld name="c" body1="upper"/>)"}) {
     const RigText rig = convert(with_equality(joint));
     EXPECT_TRUE(has_note(rig, "constraint 'c' is neither")) << joint;
     EXPECT_TRUE(parse_rig("r", rig.text).mechanism.couplings.empty()) << joint;
@@ -175,6 +175,10 @@ TEST(Mjcf, WhatFollowsNoOtherInProportionIsLeftOut) {
   const RigText twice = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="yaw" joint2="pitch"/>)"));
   EXPECT_TRUE(has_note(twice, "constraint 'c' is neither"));
+  const RigText circle = convert(with_equality(
+      R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="reach" joint2="yaw"/>)"));
+  EXPECT_TRUE(has_note(circle, "constraint 'c' is neither"));
+  EXPECT_EQ(parse_rig("r", circle.text).mechanism.couplings.size(), 1U);
   EXPECT_EQ(parse_rig("r", twice.text).mechanism.couplings.size(), 1U);
 }
 

@@ -134,6 +134,22 @@ TEST(Urdf, WhatCannotBeMimickedIsHeldOrMovesByItself) {
   EXPECT_EQ(rig.encoders.size(), 3U);
 }
 
+// Joints that mimic one another, and one that mimics before its other is found to be held.
+TEST(Urdf, WhatMimicsInACircleIsHeld) {
+  std::string text = kUrdfArm;
+  const std::string own = "<limit lower=\"0\" upper=\"0.2\"";
+  text.insert(text.find(own), R"(<mimic joint="grip"/>)");
+  const RigText circle = convert_urdf(text);
+  EXPECT_TRUE(has_urdf_note(circle, "joint 'slide' mimics 'grip', which mimics it in turn"));
+  EXPECT_TRUE(has_urdf_note(circle, "joint 'grip' mimics 'slide', which is fixed"));
+  EXPECT_EQ(parse_rig("arm.textproto", circle.text).mechanism.hinge_count(), 1);
+  std::string late = with_mimic(R"(<mimic joint="wrist"/>)");
+  late.insert(late.find(own), R"(<mimic joint="grip"/>)");
+  const Rig rig = parse_rig("arm.textproto", convert_urdf(late).text);
+  EXPECT_EQ(rig.mechanism.hinge_count(), 1);
+  EXPECT_TRUE(rig.mechanism.couplings.empty());
+}
+
 TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
   const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm).text);
   // The shoulder: 0.3 m up, about the URDF file's y, which points to our −z.

@@ -138,6 +138,7 @@ class ConstraintReader {
     const auto x0 = places_.references.find(two), y0 = places_.references.find(one);
     const auto none = places_.references.end();
     if (joint == robot_.joints.end() || joint->follows || x0 == none || y0 == none) return false;
+    if (robot_.follows(two, one)) return false;
     std::vector<double> c = {0.0, 1.0};
     if (const char* const text = element.Attribute("polycoef")) {
       c = source_.xml().numbers(element, "polycoef", text, 0);

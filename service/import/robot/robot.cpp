@@ -1,5 +1,7 @@
 #include "service/import/robot/robot.hpp"
 
+#include <algorithm>
+
 namespace service {
 
 Eigen::Matrix3d rig_from_robot_world() {
@@ -14,6 +16,16 @@ std::vector<std::vector<std::size_t>> Robot::joints_below() const {
   std::vector<std::vector<std::size_t>> below(links.size());
   for (std::size_t k = 0; k < joints.size(); ++k) below[joints[k].parent].push_back(k);
   return below;
+}
+
+bool Robot::follows(std::string joint, const std::string& other) const {
+  for (std::size_t steps = 0; steps <= joints.size(); ++steps) {
+    if (joint == other) return true;
+    const auto own = std::ranges::find(joints, joint, &RobotJoint::name);
+    if (own == joints.end() || !own->follows) return false;
+    joint = own->follows->joint;
+  }
+  return false;
 }
 
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,

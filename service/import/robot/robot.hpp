@@ -101,6 +101,9 @@ struct Robot {
 
   /// Joints that leave each link, in order.
   std::vector<std::vector<std::size_t>> joints_below() const;
+
+  /// Whether a joint is the other, or follows it, by others in between if need be.
+  bool follows(std::string joint, const std::string& other) const;
 };
 
 /// Lets a link move freely against another: three slides along the axes of a world with z up, then

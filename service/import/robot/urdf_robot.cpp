@@ -37,7 +37,7 @@ class UrdfReader {
     for (const auto* e = root->FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) {
       read_joint(*e, robot);
     }
-    hold_what_follows_nothing(robot);
+    hold_what_cannot_follow(robot);
     find_root(*root, robot);
     return robot;
   }
@@ -169,26 +169,27 @@ class UrdfReader {
     robot.joints.push_back(std::move(joint));
   }
 
-  /// What follows nothing that moves, or follows at no ratio, is held where it is at zero.
-  static void hold_what_follows_nothing(Robot& robot) {
-    for (RobotJoint& joint : robot.joints) {
-      if (!joint.follows) continue;
-      const RobotFollow& follows = *joint.follows;
-      const auto other = std::ranges::find(robot.joints, follows.joint, &RobotJoint::name);
-      const char* fault = nullptr;
-      if (other == robot.joints.end() || &*other == &joint) {
-        fault = "', which is no other joint of the file";
-      } else if (!other->kind) {
-        fault = "', which is fixed";
-      } else if (follows.ratio == 0.0) {
-        fault = "' times 0";
-      } else {
-        continue;
+  /// Why a joint cannot follow the other that it mimics; empty: it can.
+  static std::string obstacle(const Robot& robot, const RobotJoint& joint) {
+    const auto other = std::ranges::find(robot.joints, joint.follows->joint, &RobotJoint::name);
+    if (other == robot.joints.end()) return "', which is no joint of the file";
+    if (!other->kind) return "', which is fixed";
+    if (robot.follows(other->name, joint.name)) return "', which mimics it in turn";
+    return joint.follows->ratio == 0.0 ? "' times 0" : "";
+  }
+
+  /// What cannot follow is held where it is at zero, and so is what follows that.
+  static void hold_what_cannot_follow(Robot& robot) {
+    for (std::size_t round = 0; round < robot.joints.size(); ++round) {
+      for (RobotJoint& joint : robot.joints) {
+        if (!joint.follows) continue;
+        const std::string why = obstacle(robot, joint);
+        if (why.empty()) continue;
+        robot.notes.push_back("joint '" + joint.name + "' mimics '" + joint.follows->joint + why +
+                              ": it is held at zero");
+        joint.kind.reset();
+        joint.follows.reset();
       }
-      robot.notes.push_back("joint '" + joint.name + "' mimics '" + follows.joint + fault +
-                            ": it is held at zero");
-      joint.kind.reset();
-      joint.follows.reset();
     }
   }
 
