@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cmath>
 
-#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/evolution.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/parallel_jobs.hpp"
 #include "estimator/optimize/covariance.hpp"
@@ -92,24 +92,21 @@ class Search {
   }
 
   /// Cost of each plan, and what it may not do.
-  /// @param amplitudes  signals × plans
-  std::vector<double> judge(const Eigen::MatrixXd& amplitudes) {
-    Eigen::MatrixXd commands(task_.signals.rows(), amplitudes.cols());
-    for (Eigen::Index k = 0; k < amplitudes.cols(); ++k) {
-      commands.col(k) = limited_command(task_, amplitudes.col(k));
-    }
+  /// @param plans  one a column
+  std::vector<double> judge(const Eigen::MatrixXd& plans) {
     std::vector<PlanMotion> motions(values_.size());
-    for_each_job(threads_, values_.size(),
-                 [&](std::size_t v) { motions[v] = bench_.move(values_[v], commands); });
-    const auto plans = static_cast<std::size_t>(amplitudes.cols());
-    std::vector<double> costs(plans, 0.0);
-    for (std::size_t k = 0; k < plans; ++k) {
+    for_each_job(threads_, values_.size(), [&](std::size_t v) {
+      motions[v] = bench_.move(values_[v], limited_commands(task_, bench_, values_[v], plans));
+    });
+    const auto count = static_cast<std::size_t>(plans.cols());
+    std::vector<double> costs(count, 0.0);
+    for (std::size_t k = 0; k < count; ++k) {
       for (const PlanMotion& motion : motions) {
         costs[k] = std::max(costs[k], excess(motion.excursions[k], task_.limits.sensors, kMargin));
       }
     }
     std::vector<std::size_t> allowed;
-    for (std::size_t k = 0; k < plans; ++k) {
+    for (std::size_t k = 0; k < count; ++k) {
       if (costs[k] == 0.0) {
         allowed.push_back(k);
       } else {
@@ -159,8 +156,21 @@ class Search {
   ParameterInformation seen_;
 };
 
+/// By how much a sum of signals must be scaled for its peak to stay within the limit; at most 1.
+double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
+  const double peak = (task.signals * amplitudes).cwiseAbs().maxCoeff();
+  return peak > task.limits.command_max ? task.limits.command_max / peak : 1.0;
+}
+
 /// Plans of all sizes and of all colours.
 Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
+  if (task.law) {
+    std::vector<Eigen::VectorXd> drawn(kPlans);
+    for (Eigen::VectorXd& plan : drawn) plan = task.law->draw(random);
+    Eigen::MatrixXd plans(drawn.front().size(), kPlans);
+    for (int k = 0; k < kPlans; ++k) plans.col(k) = drawn[static_cast<std::size_t>(k)];
+    return plans;
+  }
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   const double most = std::isfinite(task.limits.command_max) ? task.limits.command_max : 1.0;
@@ -175,20 +185,28 @@ Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
 
 }  // namespace
 
-double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
-  const double peak = (task.signals * amplitudes).cwiseAbs().maxCoeff();
-  return peak > task.limits.command_max ? task.limits.command_max / peak : 1.0;
-}
-
-Eigen::VectorXd limited_command(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
-  Eigen::VectorXd command = peak_share(task, amplitudes) * (task.signals * amplitudes);
-  const double most = task.limits.command_slew_per_s_max * task.facts.period;
-  double last = 0.0;
-  for (double& each : command) {
-    each = std::clamp(each, last - most, last + most);
-    last = each;
+Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanBench& bench,
+                                 const Mechanism& values, const Eigen::MatrixXd& plans) {
+  const double slew = task.limits.command_slew_per_s_max * task.facts.period;
+  Eigen::VectorXd last = Eigen::VectorXd::Zero(plans.cols());
+  if (task.law) {
+    const double most = task.limits.command_max;
+    return bench.drive(values, task.law->samples, plans.cols(),
+                       [&](Eigen::Index k, double time, const Eigen::VectorXd& joints,
+                           const Eigen::VectorXd& rates) {
+                         const double asked = task.law->command(plans.col(k), time, joints, rates);
+                         return last[k] = std::clamp(std::clamp(asked, -most, most), last[k] - slew,
+                                                     last[k] + slew);
+                       });
   }
-  return command;
+  Eigen::MatrixXd commands(task.signals.rows(), plans.cols());
+  for (Eigen::Index k = 0; k < plans.cols(); ++k) {
+    commands.col(k) = peak_share(task, plans.col(k)) * (task.signals * plans.col(k));
+    for (double& each : commands.col(k)) {
+      last[k] = each = std::clamp(each, last[k] - slew, last[k] + slew);
+    }
+  }
+  return commands;
 }
 
 Design design_plan(const DesignTask& task, const DesignEffort& effort) {
@@ -201,17 +219,16 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
     const auto best = std::ranges::min_element(costs);
     if (!Search::is_allowed(*best) || !(*best < least)) return;
     least = *best;
-    const Eigen::VectorXd amplitudes = plans.col(best - costs.begin());
-    design.amplitudes = peak_share(task, amplitudes) * amplitudes;
+    design.plan = plans.col(best - costs.begin());
+    if (!task.law) design.plan *= peak_share(task, design.plan);
   };
   for (int k = 0; k < effort.screens && !(k > 0 && is_over()); ++k) {
     const Eigen::MatrixXd plans = random_plans(task, random);
     take(plans, search.judge(plans));
   }
-  if (design.amplitudes.size() > 0) {
-    const double mean =
-        design.amplitudes.norm() / std::sqrt(static_cast<double>(design.amplitudes.size()));
-    Evolution evolution(design.amplitudes, kSpread * mean, kPlans, kSeed);
+  if (design.plan.size() > 0) {
+    const double mean = design.plan.norm() / std::sqrt(static_cast<double>(design.plan.size()));
+    Evolution evolution(design.plan, kSpread * mean, kPlans, kSeed);
     for (int k = 0; k < effort.rounds && !is_over(); ++k) {
       const Eigen::MatrixXd plans = evolution.ask();
       const std::vector<double> costs = search.judge(plans);
@@ -224,15 +241,16 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
   return design;
 }
 
-int count_trips(const DesignTask& task, const Eigen::VectorXd& command, int draws, int threads) {
+bool may_trip(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
   const PlanBench bench(task.mechanism, task.facts, 1);
   std::mt19937_64 random(kSeed + 1);  // others than the search has seen
   std::vector<Mechanism> values;
   for (int k = 0; k < draws; ++k) values.push_back(draw(task.mechanism, task.knowledge, random));
-  std::atomic<int> trips{0};
+  std::atomic<bool> trips{false};
   for_each_job(threads, values.size(), [&](std::size_t k) {
-    const PlanMotion motion = bench.move(values[k], command);
-    if (excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) ++trips;
+    if (trips) return;
+    const PlanMotion motion = bench.move(values[k], limited_commands(task, bench, values[k], plan));
+    if (excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) trips = true;
   });
   return trips;
 }

@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <functional>
 #include <limits>
+#include <optional>
+#include <random>
 #include <vector>
 
 #include "estimator/assess/identifiability.hpp"
@@ -25,19 +27,33 @@ struct PlanLimits {
   std::vector<SensorLimits> sensors;                                        ///< one a sensor
 };
 
-/// What to design: commands that are sums of given signals.
+/// Commands that depend on the motion, each by a few numbers of the order of 1: its plan.
+struct FeedbackLaw {
+  /// At a sample [unit of the control]. Called for several motions at once.
+  /// @param time  since the run began [s]; joints [rad or m] and rates [rad/s or m/s]: of all
+  /// joints
+  std::function<double(const Eigen::VectorXd& plan, double time, const Eigen::VectorXd& joints,
+                       const Eigen::VectorXd& rates)>
+      command;
+  std::function<Eigen::VectorXd(std::mt19937_64&)> draw;  ///< a plan to begin with
+  Eigen::Index samples = 0;                               ///< of a run
+};
+
+/// What to design: commands that are sums of given signals, or that follow a law.
 struct DesignTask {
   Mechanism mechanism;  ///< at today's estimate
   Knowledge knowledge;
   std::vector<DesignTarget> targets;  ///< at least one
   PlanFacts facts;
   PlanLimits limits;
-  Eigen::MatrixXd signals;  ///< samples × signals, facts.period apart
+  Eigen::MatrixXd signals;  ///< samples × signals, facts.period apart; empty: there is a law
+  std::optional<FeedbackLaw> law;
 };
 
 /// What becomes of a design.
 struct Design {
-  Eigen::VectorXd amplitudes;  ///< of the signals; empty: no plan stays within the limits
+  Eigen::VectorXd plan;  ///< amplitudes of the signals or numbers of the law; empty: no plan stays
+                         ///< within the limits
   double worst = std::numeric_limits<double>::infinity();  ///< over targets and draws, as wanted
   /// What plans of this kind can see at all, all that were tried together.
   Uncertainty seen;
@@ -58,14 +74,13 @@ struct DesignEffort {
 /// its start to be predicted, are out of the question.
 Design design_plan(const DesignTask& task, const DesignEffort& effort);
 
-/// The command of amplitudes, one a sample: scaled down where its peak exceeds the limit, and
-/// held back where it changes too fast (daq::SafetyMonitor).
-Eigen::VectorXd limited_command(const DesignTask& task, const Eigen::VectorXd& amplitudes);
+/// Commands of plans on a mechanism, samples × plans: sums of signals are scaled down where their
+/// peak exceeds the limit, and all are held back where they change too fast (daq::SafetyMonitor).
+/// @param plans  one a column
+Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanBench& bench,
+                                 const Mechanism& values, const Eigen::MatrixXd& plans);
 
-/// By how much amplitudes must be scaled for the peak to stay within the limit; at most 1.
-double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes);
-
-/// How many of so many draws of what is known leave the limits under a command, one a sample.
-int count_trips(const DesignTask& task, const Eigen::VectorXd& command, int draws, int threads);
+/// Whether any of so many draws of what is known leaves the limits with a plan.
+bool may_trip(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
 
 }  // namespace estimator

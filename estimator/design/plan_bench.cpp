@@ -77,18 +77,75 @@ MotionInterval PlanBench::interval_of(const HeldControls& controls, Eigen::Index
           .period = facts_.period};
 }
 
+/// Coordinates over their rates, at rest.
+Eigen::VectorXd PlanBench::start_state() const {
+  const std::vector<int>& independent = program_.independent();
+  const auto n = static_cast<Eigen::Index>(independent.size());
+  Eigen::VectorXd state = Eigen::VectorXd::Zero(2 * n);
+  state.head(n) = start_(independent);
+  return state;
+}
+
+Eigen::MatrixXd PlanBench::drive(const Mechanism& values, Eigen::Index samples, Eigen::Index plans,
+                                 const PlanFeedback& feedback) const {
+  double latest = 0.0;
+  for (const ControlDelay& delay : control_delays(program_, values)) {
+    latest = std::max(latest, delay.value);
+  }
+  // Commands given so many samples ago still act.
+  const auto acting = static_cast<Eigen::Index>(std::ceil(latest / facts_.period)) + 1;
+  const auto count = static_cast<std::size_t>(plans);
+  const std::vector<int>& independent = program_.independent();
+  const auto n = static_cast<Eigen::Index>(independent.size());
+  std::vector<MotionInterval> intervals(count);
+  for (MotionInterval& interval : intervals) interval.start = start_state();
+  std::vector<Eigen::MatrixXd> joints(count, start_.transpose().replicate(2, 1));
+  std::vector<Eigen::VectorXd> rates(count, Eigen::VectorXd::Zero(start_.size()));
+  Eigen::MatrixXd commands = Eigen::MatrixXd::Zero(samples, plans);
+  const IntervalMotion motion(program_, values, 1, near_rest_);
+  for (Eigen::Index k = 0; k + 1 < samples; ++k) {
+    const double time = static_cast<double>(k) * facts_.period;
+    for (Eigen::Index plan = 0; plan < plans; ++plan) {
+      const auto at = static_cast<std::size_t>(plan);
+      commands(k, plan) = feedback(plan, time, joints[at].row(1).transpose(), rates[at]);
+    }
+    Eigen::MatrixXd recent(acting + 2, plans);  // from `acting` samples ago to the next one
+    for (Eigen::Index i = 0; i < recent.rows(); ++i) {
+      recent.row(i) = commands.row(std::clamp<Eigen::Index>(k - acting + i, 0, k));
+    }
+    const std::vector<HeldControls> controls = hold(values, recent);
+    for (std::size_t at = 0; at < count; ++at) {
+      MotionInterval& interval = intervals[at];
+      interval.controls = &controls[at];
+      interval.first_stretch = controls[at].first(static_cast<int>(acting) * steps_a_sample_);
+      interval.last_stretch = controls[at].first(static_cast<int>(acting + 1) * steps_a_sample_);
+      interval.first_sample = static_cast<int>(acting);
+      interval.last_sample = static_cast<int>(acting) + 2;
+      interval.period = facts_.period;
+      interval.guess = joints[at].row(1);
+    }
+    motion.run(intervals, joints);
+    for (std::size_t at = 0; at < count; ++at) {
+      intervals[at].start = intervals[at].end;
+      // What follows from the coordinates moves as much in a sample.
+      rates[at] = (joints[at].row(1) - joints[at].row(0)) / facts_.period;
+      for (Eigen::Index i = 0; i < n; ++i) {
+        rates[at][independent[static_cast<std::size_t>(i)]] = intervals[at].end[n + i];
+      }
+    }
+  }
+  return commands;
+}
+
 PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& commands) const {
   const Eigen::Index samples = commands.rows();
   const auto plans = static_cast<std::size_t>(commands.cols());
-  const std::vector<int>& independent = program_.independent();
-  const auto n = static_cast<Eigen::Index>(independent.size());
   PlanMotion motion;
   motion.controls = hold(values, commands);
   for (const HeldControls& controls : motion.controls) {
     MotionInterval interval = interval_of(controls, samples);
     interval.guess = start_;
-    interval.start.setZero(2 * n);
-    interval.start.head(n) = start_(independent);
+    interval.start = start_state();
     motion.intervals.push_back(interval);
   }
   std::vector<Eigen::MatrixXd> joints(plans, Eigen::MatrixXd(samples, program_.joint_count()));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -43,8 +44,15 @@ struct PlanMotion {
   Eigen::MatrixXd end;                  ///< where joints are when the commands end, joints × plans
 };
 
-/// Simulates plans on a mechanism, many side by side, open loop from rest, and tells what their
-/// recordings would say about the free parameters. Initial states are unknown to whoever estimates.
+/// Decides at a sample on the command of one of the plans, by its place.
+/// @param time    since the run began [s]
+/// @param joints  where all joints are [rad or m]
+/// @param rates   [rad/s or m/s]
+using PlanFeedback = std::function<double(
+    Eigen::Index plan, double time, const Eigen::VectorXd& joints, const Eigen::VectorXd& rates)>;
+
+/// Simulates plans on a mechanism, many side by side, from rest, and tells what their recordings
+/// would say about the free parameters. Initial states are unknown to whoever estimates.
 class PlanBench {
  public:
   /// @param mechanism  what is free in it, and what is built into the equations
@@ -52,6 +60,11 @@ class PlanBench {
   PlanBench(const Mechanism& mechanism, PlanFacts facts, int threads);
 
   const PlanFacts& facts() const { return facts_; }
+
+  /// The commands that come of feedback, samples × plans; the last is zero. Under them the plans
+  /// move as they did while it decided.
+  Eigen::MatrixXd drive(const Mechanism& values, Eigen::Index samples, Eigen::Index plans,
+                        const PlanFeedback& feedback) const;
 
   /// @param values    a mechanism of the same build
   /// @param commands  samples × plans
@@ -63,6 +76,7 @@ class PlanBench {
 
  private:
   std::vector<HeldControls> hold(const Mechanism& values, const Eigen::MatrixXd& commands) const;
+  Eigen::VectorXd start_state() const;
   MotionInterval interval_of(const HeldControls& controls, Eigen::Index samples) const;
   void coast(const Mechanism& values, const PlanMotion& motion,
              std::vector<Eigen::MatrixXd>& joints) const;

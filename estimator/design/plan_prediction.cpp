@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "estimator/fit/free_parameters.hpp"
 #include "estimator/assess/quantisation.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/optimize/covariance.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/fit/closed_states.hpp"
 #include "estimator/design/plan_bench.hpp"
+#include "estimator/fit/closed_states.hpp"
 #include "estimator/tree/rest_pose.hpp"
 
 namespace estimator {

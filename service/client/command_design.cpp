@@ -58,10 +58,11 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
       ->check(proto::number_from_to(1e-9, 1e6))
       ->type_name("NUMBER");
   const std::map<std::string, PlanKind> kinds = {{"multisine", PlanKind::kMultisine},
-                                                 {"pulses", PlanKind::kPulses}};
+                                                 {"pulses", PlanKind::kPulses},
+                                                 {"swing-up", PlanKind::kSwingUp}};
   command.add_option("--kind", experiment.kind, "What is commanded; default: what tells more")
       ->transform(proto::one_of(kinds))
-      ->type_name("multisine|pulses");
+      ->type_name("multisine|pulses|swing-up");
   command
       .add_option(
           "--at", experiment.at,

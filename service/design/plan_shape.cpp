@@ -1,6 +1,7 @@
 #include "service/design/plan_shape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -18,7 +19,7 @@ constexpr double kSamplesACycle = 20.0;  // at least
 constexpr double kRamp_s = 0.5;
 constexpr int kPulsesMax = 24;
 constexpr double kPulseMin_s = 0.2;
-constexpr int kCommandDigits = 8;  // a command to a hundred-millionth of itself
+constexpr int kCommandDigits = 8;
 
 /// Where a pulse begins, and the one before it ends [s].
 double pulse_start(const PlanShape& shape, int pulse) {
@@ -35,28 +36,7 @@ std::string quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-}  // namespace
-
-PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rate) {
-  PlanShape shape{.kind = kind, .duration = duration};
-  if (kind == PlanKind::kPulses) {
-    shape.pulses = std::clamp(static_cast<int>(duration / kPulseMin_s), 1, kPulsesMax);
-    return shape;
-  }
-  shape.ramp = std::min(kRamp_s, 0.1 * duration);
-  const double slowest = kCyclesMin / duration;
-  const double fastest = std::max(
-      2.0 * slowest,
-      std::min(std::max(kFastestTone_Hz, kBeyondModes * fastest_hz), rate / kSamplesACycle));
-  for (int i = 0; i < kTones; ++i) {
-    shape.frequencies.push_back(slowest *
-                                std::pow(fastest / slowest, static_cast<double>(i) / (kTones - 1)));
-  }
-  return shape;
-}
-
-Eigen::MatrixXd signals_of(const PlanShape& shape, double period) {
-  const auto samples = static_cast<Eigen::Index>(std::floor(shape.duration / period + 1e-9)) + 1;
+Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index samples) {
   const auto count = shape.kind == PlanKind::kPulses
                          ? static_cast<Eigen::Index>(shape.pulses)
                          : 2 * static_cast<Eigen::Index>(shape.frequencies.size());
@@ -78,14 +58,71 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period) {
   return signals;
 }
 
+/// A command to a hundred-millionth of itself.
+std::string number(double value) { return format_number(value, kCommandDigits); }
+
+std::string swing_up_text(const PlanShape& shape, const std::string& motor,
+                          const Eigen::VectorXd& plan) {
+  const daq::SwingUpSettings gains = gains_of(shape.swing_up, plan);
+  return "swing_up {\n  motor: " + quoted(motor) + "\n  pendulum: " + quoted(shape.swing_up.name) +
+         "\n  energy_gain: " + number(gains.energy_gain) +
+         "\n  command_max: " + number(gains.command_max) +
+         "\n  natural_frequency_hz: " + number(gains.natural_frequency_Hz) +
+         "\n  stop_angle_rad: " + number(gains.stop_angle_rad) +
+         "\n  kick_command: " + number(gains.kick_command) +
+         "\n  kick_time_s: " + number(gains.kick_time_s) + "\n}\n";
+}
+
+}  // namespace
+
+PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rate,
+                   const SwingUpRig& swing_up) {
+  PlanShape shape{.kind = kind, .duration = duration};
+  if (kind == PlanKind::kSwingUp) {
+    shape.swing_up = swing_up;
+    return shape;
+  }
+  if (kind == PlanKind::kPulses) {
+    shape.pulses = std::clamp(static_cast<int>(duration / kPulseMin_s), 1, kPulsesMax);
+    return shape;
+  }
+  shape.ramp = std::min(kRamp_s, 0.1 * duration);
+  const double slowest = kCyclesMin / duration;
+  const double fastest = std::max(
+      2.0 * slowest,
+      std::min(std::max(kFastestTone_Hz, kBeyondModes * fastest_hz), rate / kSamplesACycle));
+  for (int i = 0; i < kTones; ++i) {
+    shape.frequencies.push_back(slowest *
+                                std::pow(fastest / slowest, static_cast<double>(i) / (kTones - 1)));
+  }
+  return shape;
+}
+
+void shape_task(const PlanShape& shape, estimator::DesignTask& task) {
+  const double periods = std::floor(shape.duration / task.facts.period + 1e-9);
+  const auto samples = static_cast<Eigen::Index>(periods) + 1;
+  task.law.reset();
+  task.signals.resize(0, 0);
+  if (shape.kind == PlanKind::kSwingUp) {
+    task.law = swing_up_law(shape.swing_up, samples);
+  } else {
+    task.signals = signals_of(shape, task.facts.period, samples);
+  }
+}
+
+Eigen::VectorXd calmer(const PlanShape& shape, const Eigen::VectorXd& plan, double share) {
+  if (shape.kind == PlanKind::kSwingUp) return calmer_swing_up(shape.swing_up, plan, share);
+  return share * plan;
+}
+
 std::string excitation_text(const PlanShape& shape, const std::string& motor,
-                            const Eigen::VectorXd& amplitudes) {
-  const auto number = [](double value) { return format_number(value, kCommandDigits); };
+                            const Eigen::VectorXd& plan) {
+  if (shape.kind == PlanKind::kSwingUp) return swing_up_text(shape, motor, plan);
   if (shape.kind == PlanKind::kPulses) {
     std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
     for (int i = 0; i < shape.pulses; ++i) {
       const double start = pulse_start(shape, i);
-      text += "  pulse { command: " + number(amplitudes[i]) + " start_s: " + number(start) +
+      text += "  pulse { command: " + number(plan[i]) + " start_s: " + number(start) +
               " width_s: " + number(pulse_start(shape, i + 1) - start) + " }\n";
     }
     return text + "}\n";
@@ -94,8 +131,8 @@ std::string excitation_text(const PlanShape& shape, const std::string& motor,
       "multisine {\n  motor: " + quoted(motor) + "\n  ramp_s: " + number(shape.ramp) + "\n";
   for (std::size_t i = 0; i < shape.frequencies.size(); ++i) {
     // a sin(x) + b cos(x) = √(a² + b²) sin(x + atan2(b, a)).
-    const double a = amplitudes[2 * static_cast<Eigen::Index>(i)];
-    const double b = amplitudes[2 * static_cast<Eigen::Index>(i) + 1];
+    const double a = plan[2 * static_cast<Eigen::Index>(i)];
+    const double b = plan[2 * static_cast<Eigen::Index>(i) + 1];
     text += "  sine { frequency_hz: " + number(shape.frequencies[i]) +
             " amplitude: " + number(std::hypot(a, b)) + " phase_rad: " + number(std::atan2(b, a)) +
             " }\n";
@@ -103,6 +140,9 @@ std::string excitation_text(const PlanShape& shape, const std::string& motor,
   return text + "}\n";
 }
 
-std::string name_of(PlanKind kind) { return kind == PlanKind::kPulses ? "pulses" : "multisine"; }
+std::string name_of(PlanKind kind) {
+  constexpr std::array kNames = {"multisine", "pulses", "swing-up"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 }  // namespace service

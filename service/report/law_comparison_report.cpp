@@ -11,6 +11,7 @@
 #include "service/report/result_table.hpp"
 #include "service/report/svg_chart.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/word_list.hpp"
 
 namespace service {
 namespace {
@@ -37,12 +38,6 @@ std::string excess(const LawScore& score) {
          " %";
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::string remark(const LawComparison& comparison, std::size_t index) {
   const LawScore& score = comparison.laws[index];
   if (!score.has_result()) return "no result: " + score.failure;
@@ -50,11 +45,11 @@ std::string remark(const LawComparison& comparison, std::size_t index) {
   if (static_cast<int>(index) == comparison.recommended) remarks.emplace_back("recommended");
   if (!score.converged) remarks.emplace_back("NOT CONVERGED");
   if (!score.reduces_to.empty()) {
-    remarks.push_back(joined(score.at_zero) + " ends at 0: reduces to " + score.reduces_to);
+    remarks.push_back(word_list(score.at_zero) + " ends at 0: reduces to " + score.reduces_to);
   } else if (!score.at_zero.empty()) {
-    remarks.push_back(joined(score.at_zero) + " ends at 0");
+    remarks.push_back(word_list(score.at_zero) + " ends at 0");
   }
-  return joined(remarks);
+  return word_list(remarks);
 }
 
 TableRows law_rows(const LawComparison& comparison) {
@@ -132,7 +127,7 @@ std::string estimate_table(const LawComparison& comparison) {
 std::string format_law_comparison(const LawComparison& comparison, double wall_time) {
   TableRows rows = {law_head(comparison)};
   for (std::vector<std::string>& row : law_rows(comparison)) rows.push_back(std::move(row));
-  return "Friction of " + joined(comparison.joints) + "; " +
+  return "Friction of " + word_list(comparison.joints) + "; " +
          std::to_string(comparison.pieces.size()) +
          " pieces, each predicted open loop by fits to " + "those of other folds (" +
          std::to_string(comparison.folds) + "):\n\n" +

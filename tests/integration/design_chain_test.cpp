@@ -43,7 +43,8 @@ std::string config(const std::string& name) {
   return test_support::source_folder() + "/configs/" + name;
 }
 
-class DesignChain : public ::testing::Test {
+/// By the kind of plan; none: the better one.
+class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanKind>> {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
 
@@ -111,7 +112,7 @@ class DesignChain : public ::testing::Test {
 // of the command and as long: at most half its worst relative deviation; that one about as it was
 // predicted, whatever plan this machine finds in the time there is; and the safety of the run's own
 // process quiet, for rigs drawn from what was known beforehand.
-TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
+TEST_P(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
   const std::string pulse = config("scenario-pulse.textproto");
   ASSERT_EQ(run(pulse, path("pulse.mcap"), simulated_furuta()), "");
   const auto known = calibrate({path("pulse.mcap")}, path("pulse.json"));
@@ -119,9 +120,14 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
             "");
 
   const service::Today today = service::look_at(kRig, path("pulse.json"));
-  const service::Experiment experiment = service::design_experiment(
-      today, {.duration = 20.0, .command_max = 6.0, .at = {"1=0", "2=0"}, .threads = 2},
-      path("designed.textproto"));
+  const service::Experiment experiment = service::design_experiment(today,
+                                                                    {.duration = 20.0,
+                                                                     .command_max = 6.0,
+                                                                     .at = {"1=0", "2=0"},
+                                                                     .kind = GetParam(),
+                                                                     .threads = 2},
+                                                                    path("designed.textproto"));
+  RecordProperty("kind", name_of(experiment.kind));
   proto::write_file(path("designed.textproto"), experiment.scenario);
   ASSERT_EQ(run(path("designed.textproto"), path("designed.mcap"), simulated_furuta()), "");
 
@@ -141,8 +147,8 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
     RecordProperty(parameter.name + "_obtained_over_predicted", std::to_string(ratio));
     // What is known far better than it has to be is another matter: a calibration widens where its
     // residuals hang together, which nobody predicts.
-    EXPECT_LT(ratio, 2.5) << parameter.name;
-    EXPECT_GT(ratio, 0.4) << parameter.name;
+    EXPECT_LT(ratio, 3.0) << parameter.name;
+    EXPECT_GT(ratio, 0.33) << parameter.name;
   }
   EXPECT_LT(worst(with_designed), 2.0 * worst(predicted));
   EXPECT_GT(worst(with_designed), 0.5 * worst(predicted));
@@ -166,5 +172,15 @@ TEST_F(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
     EXPECT_EQ(run(path("designed.textproto"), "", furuta), "");
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, DesignChain,
+                         ::testing::Values(std::nullopt, service::PlanKind::kMultisine,
+                                           service::PlanKind::kSwingUp),
+                         [](const auto& kind) {
+                           return kind.param ? std::string(kind.param == service::PlanKind::kSwingUp
+                                                               ? "SwingUp"
+                                                               : "Multisine")
+                                             : std::string("Better");
+                         });
 
 }  // namespace

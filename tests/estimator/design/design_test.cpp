@@ -1,9 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
-#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/design.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 #include "tests/estimator/design/plan_times.hpp"
 
@@ -48,22 +49,61 @@ TEST(DesignPlan, StaysWithinTheLimitsAndTellsMoreThanChance) {
   const DesignTask own = task();
   const Design screened = design_plan(own, {.screens = 2, .rounds = 0});
   const Design design = design_plan(own, {.screens = 2, .rounds = 15});
-  ASSERT_GT(design.amplitudes.size(), 0);
+  ASSERT_GT(design.plan.size(), 0);
   EXPECT_LT(design.worst, 0.9 * screened.worst);
-  const Eigen::VectorXd command = limited_command(own, design.amplitudes);
+  const estimator::PlanBench bench(own.mechanism, own.facts, 1);
+  const Eigen::VectorXd command = limited_commands(own, bench, own.mechanism, design.plan);
   EXPECT_LE(command.cwiseAbs().maxCoeff(), own.limits.command_max * (1.0 + 1e-12));
   const auto steps = command.size() - 1;
   EXPECT_LE((command.tail(steps) - command.head(steps)).cwiseAbs().maxCoeff(),
             own.limits.command_slew_per_s_max * kPlanPeriod * (1.0 + 1e-12));
-  EXPECT_EQ(count_trips(own, command, 50, 2), 0);
-  EXPECT_EQ(count_trips(own, 1e4 * command, 50, 2), 50);
+  EXPECT_FALSE(may_trip(own, design.plan, 50, 2));
+  DesignTask narrow = own;
+  narrow.limits.sensors[1].fastest = 1e-9;
+  EXPECT_TRUE(may_trip(narrow, design.plan, 50, 2));
+}
+
+/// Pushes with the pendulum's speed, by a gain that is the plan.
+DesignTask feedback_task() {
+  DesignTask own = task();
+  own.signals.resize(0, 0);
+  own.law = estimator::FeedbackLaw{
+      .command =
+          [](const Eigen::VectorXd& plan, double time, const Eigen::VectorXd&,
+             const Eigen::VectorXd& rates) { return plan[0] * (time < 0.3 ? 1.0 : rates[1]); },
+      .draw =
+          [](std::mt19937_64& random) {
+            return Eigen::VectorXd::Constant(1, std::normal_distribution<double>()(random));
+          },
+      .samples = kPlanSamples};
+  return own;
+}
+
+TEST(DesignPlan, FindsTheGainOfALaw) {
+  const DesignTask own = feedback_task();
+  const Design design = design_plan(own, {.screens = 1, .rounds = 5});
+  ASSERT_EQ(design.plan.size(), 1);
+  EXPECT_LT(design.plan[0], 0.0);  // a motion that the other sign damps tells less
+  EXPECT_FALSE(may_trip(own, design.plan, 20, 2));
+  const Design three = design_plan(own, {.screens = 1, .rounds = 5, .threads = 3});
+  EXPECT_EQ(design.plan, three.plan);
+
+  const estimator::PlanBench bench(own.mechanism, own.facts, 1);
+  const Eigen::MatrixXd commands = limited_commands(
+      own, bench, own.mechanism, (Eigen::MatrixXd(1, 2) << -0.01, -1e3).finished());
+  ASSERT_EQ(commands.rows(), kPlanSamples);
+  EXPECT_EQ(commands(10, 0), -0.01);
+  EXPECT_EQ(commands.col(1).cwiseAbs().maxCoeff(), own.limits.command_max);
+  const auto steps = commands.rows() - 1;
+  EXPECT_LE((commands.topRows(steps - 1) - commands.middleRows(1, steps - 1)).cwiseAbs().maxCoeff(),
+            own.limits.command_slew_per_s_max * kPlanPeriod * (1.0 + 1e-12));
 }
 
 TEST(DesignPlan, DoesNotDependOnThreads) {
   const DesignTask own = task();
   const Design one = design_plan(own, {.screens = 1, .rounds = 2, .threads = 1});
   const Design three = design_plan(own, {.screens = 1, .rounds = 2, .threads = 3});
-  EXPECT_EQ(one.amplitudes, three.amplitudes);
+  EXPECT_EQ(one.plan, three.plan);
   EXPECT_EQ(one.worst, three.worst);
 }
 
@@ -82,7 +122,7 @@ TEST(DesignPlan, TellsWhatNothingCanTell) {
 TEST(DesignPlan, FindsNothingWhereNothingIsAllowed) {
   DesignTask own = task();
   own.limits.sensors[1].fastest = 1e-9;
-  EXPECT_EQ(design_plan(own, {.screens = 1, .rounds = 1}).amplitudes.size(), 0);
+  EXPECT_EQ(design_plan(own, {.screens = 1, .rounds = 1}).plan.size(), 0);
 }
 
 }  // namespace

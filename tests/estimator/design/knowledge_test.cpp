@@ -4,8 +4,8 @@
 #include <limits>
 #include <random>
 
-#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/knowledge.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
 namespace {

@@ -4,10 +4,10 @@
 #include <limits>
 #include <random>
 
-#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/design/plan_bench.hpp"
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/design/start_pose.hpp"
+#include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 #include "tests/estimator/design/plan_times.hpp"
@@ -151,6 +151,44 @@ TEST(PlanBench, TellsHowAMotionAmplifiesItsStart) {
   };
   EXPECT_LT(growth(0.3), 1.5);
   EXPECT_GT(growth(M_PI - 1e-4), 100.0);
+}
+
+// Feedback sees the motion that its commands make, as they act late on the motor and with a joint
+// that follows another. It sees a command that acts a sample early or late, a plan that gets
+// another's, rates of what is no coordinate.
+TEST(PlanBench, DrivesPlansByWhatItSees) {
+  Mechanism mechanism = planned_rig();
+  mechanism.hinge_parameter(0, HingeQuantity::kInputDelay).value = 1.6 * kPlanPeriod;
+  Mechanism geared = mechanism;
+  geared.couplings.push_back({.hinge = 1, .follows = 0, .ratio = -0.7});
+  for (const Mechanism& rig : {mechanism, geared}) {
+    estimator::PlanFacts start = facts();
+    if (!rig.couplings.empty()) start.start[1] = -0.07;
+    const estimator::PlanBench bench(rig, start, 1);
+    constexpr int kPlans = 3;
+    std::vector<Eigen::MatrixXd> joints(kPlans, Eigen::MatrixXd(kPlanSamples, 2)), rates = joints;
+    const Eigen::MatrixXd driven = bench.drive(
+        rig, kPlanSamples, kPlans,
+        [&](Eigen::Index plan, double time, const Eigen::VectorXd& at, const Eigen::VectorXd& v) {
+          const auto sample = static_cast<Eigen::Index>(std::lround(time / kPlanPeriod));
+          joints[static_cast<std::size_t>(plan)].row(sample) = at;
+          rates[static_cast<std::size_t>(plan)].row(sample) = v;
+          return 2.0 + 0.5 * static_cast<double>(plan) - 2.0 * at[0] - 0.1 * v[1];
+        });
+    const estimator::PlanMotion motion = bench.move(rig, driven);
+    EXPECT_EQ(driven.row(kPlanSamples - 1).cwiseAbs().maxCoeff(), 0.0);
+    for (std::size_t plan = 0; plan < kPlans; ++plan) {
+      EXPECT_GT(motion.joints[plan].col(1).cwiseAbs().maxCoeff(), 0.05);
+      const auto seen = joints[plan].topRows(kPlanSamples - 1);
+      EXPECT_LT((seen - motion.joints[plan].topRows(kPlanSamples - 1)).cwiseAbs().maxCoeff(), 1e-4);
+      const Eigen::MatrixXd mean_rates =
+          (seen.bottomRows(kPlanSamples - 3) - seen.topRows(kPlanSamples - 3)) /
+          (2.0 * kPlanPeriod);
+      EXPECT_LT((rates[plan].middleRows(1, kPlanSamples - 3) - mean_rates).cwiseAbs().maxCoeff(),
+                0.15)
+          << plan;
+    }
+  }
 }
 
 // Readings with white noise: the prediction is S⁻¹, beside what was known, to what the start that

@@ -1,0 +1,158 @@
+#include "service/design/posed_task.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "daq/scenario/command_limits.hpp"
+#include "estimator/design/start_pose.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/text/number_format.hpp"
+#include "service/text/word_list.hpp"
+
+namespace service {
+namespace {
+
+constexpr double kPeriodMax = 0.004;  // of the commands that are tried [s]
+constexpr double kCoast_s = 10.0;     // after a run, within the limits all the while
+
+/// Of the largest command: between samples a sum of sines is a little higher than at them.
+constexpr double kPeakShare = 0.99;
+
+/// The hinge that is driven.
+int find_motor(const Rig& rig, const std::string& name) {
+  std::vector<std::string> names;
+  int found = -1;
+  for (int j = 0; j < rig.mechanism.hinge_count(); ++j) {
+    const estimator::Hinge& hinge = rig.mechanism.hinges[static_cast<std::size_t>(j)];
+    if (!hinge.motorised) continue;
+    names.push_back(hinge.name);
+    if (name.empty() || name == hinge.name) found = j;
+  }
+  if (names.empty()) {
+    throw proto::InputError(rig.path +
+                            ": has no motor, so there is no command to design; record a release "
+                            "(configs/scenario-release.textproto)");
+  }
+  if (found < 0) {
+    throw proto::InputError("--motor " + name + ": the rig has no such motor; write one of " +
+                            word_list(names));
+  }
+  if (name.empty() && names.size() > 1) {
+    throw proto::InputError("the rig has " + std::to_string(names.size()) +
+                            " motors and a run commands one; write --motor with one of " +
+                            word_list(names));
+  }
+  return found;
+}
+
+/// Where joints are placed; NaN where nothing is said.
+Eigen::VectorXd read_places(const std::vector<std::string>& texts,
+                            const estimator::Mechanism& mechanism) {
+  Eigen::VectorXd placed =
+      Eigen::VectorXd::Constant(mechanism.hinge_count(), std::numeric_limits<double>::quiet_NaN());
+  for (const std::string& text : texts) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string name = text.substr(0, equals);
+    const auto hinge = std::ranges::find(mechanism.hinges, name, &estimator::Hinge::name);
+    if (hinge == mechanism.hinges.end()) {
+      throw proto::InputError("--at " + text + ": the rig has no joint '" + name +
+                              "'; write JOINT=VALUE");
+    }
+    double value = 0.0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + std::min(equals + 1, text.size()), end, value);
+    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
+      throw proto::InputError("--at " + text + ": is no number; write " + name + "=VALUE in " +
+                              hinge->units().coordinate);
+    }
+    placed[hinge - mechanism.hinges.begin()] = value;
+  }
+  return placed;
+}
+
+daq::CommandLimits command_limits(const Rig& rig, const ExperimentRequest& request, int motor) {
+  const HingeFacts& facts = rig.hinge_facts[static_cast<std::size_t>(motor)];
+  daq::CommandLimits limits;
+  if (facts.control_max > 0.0) limits.command_max = facts.control_max;
+  if (const auto& safety = rig.safety) {
+    limits = daq::rig_command_limits(
+        safety->command_max > 0.0 ? safety->command_max : limits.command_max,
+        safety->command_slew_per_s_max);
+  }
+  if (request.command_max > limits.command_max) {
+    throw proto::InputError("--command-max " + format_number(request.command_max) +
+                            ": the rig file allows " + format_number(limits.command_max) + " " +
+                            facts.control_unit + "; lower it or leave it out");
+  }
+  if (request.command_max > 0.0) limits.command_max = request.command_max;
+  if (!std::isfinite(limits.command_max)) {
+    throw proto::InputError(rig.path +
+                            ": tells no largest command; write control_max in the motor or "
+                            "safety { command_max: ... }, or give --command-max");
+  }
+  return limits;
+}
+
+estimator::PlanFacts facts_of(const Today& today, const ExperimentRequest& request, int motor) {
+  const estimator::Mechanism& mechanism = today.rig.mechanism;
+  const auto before = mechanism.hinges.begin() + motor;
+  const double samples = std::max(1.0, std::floor(kPeriodMax * request.rate));
+  return {.period = samples / request.rate,
+          .rate = request.rate,
+          .motor = static_cast<int>(std::count_if(mechanism.hinges.begin(), before,
+                                                  [](const auto& each) { return each.motorised; })),
+          .start = estimator::resting_start(mechanism, read_places(request.at, mechanism)),
+          .noise = today.noise,
+          .coast = kCoast_s};
+}
+
+/// The limits of the motion, or a part of them about the start.
+std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::VectorXd& start,
+                                                   double caution) {
+  const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);
+  std::vector<estimator::SensorLimits> all;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    estimator::SensorLimits limits = rig.encoders[i].limits;
+    if (limits.highest > limits.lowest) {
+      const double reading = sensors[i].sum([&](int hinge) { return start[hinge]; });
+      if (!(reading > limits.lowest && reading < limits.highest)) {
+        throw proto::InputError("encoder " + sensors[i].name + " stands at " +
+                                format_number(reading) + " " + sensors[i].units().coordinate +
+                                " before the run, outside its limits (" + rig.path +
+                                ", safety); move it there, and say where it stands with --at");
+      }
+      limits.lowest = reading + caution * (limits.lowest - reading);
+      limits.highest = reading + caution * (limits.highest - reading);
+    }
+    limits.fastest *= caution;
+    all.push_back(limits);
+  }
+  return all;
+}
+
+}  // namespace
+
+PosedTask pose_task(const Today& today, const ExperimentRequest& request) {
+  const Rig& rig = today.rig;
+  PosedTask posed{.task = {.mechanism = rig.mechanism, .knowledge = today.knowledge},
+                  .motor = find_motor(rig, request.motor),
+                  .notes = {}};
+  const daq::CommandLimits command = command_limits(rig, request, posed.motor);
+  posed.task.facts = facts_of(today, request, posed.motor);
+  posed.task.limits = {.command_max = kPeakShare * command.command_max,
+                       .command_slew_per_s_max = command.command_slew_per_s_max,
+                       .sensors = motion_limits(rig, posed.task.facts.start, request.caution)};
+  const bool any = std::ranges::any_of(posed.task.limits.sensors, [](const auto& limits) {
+    return limits.highest > limits.lowest || limits.fastest > 0.0;
+  });
+  if (!any) {
+    posed.notes.push_back(rig.path +
+                          ": limits no motion (safety { hinge { } }), so only the command is "
+                          "limited");
+  }
+  return posed;
+}
+
+}  // namespace service

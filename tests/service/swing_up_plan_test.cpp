@@ -1,0 +1,123 @@
+#include "service/design/swing_up_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "service/design/plan_shape.hpp"
+#include "service/import/rig_file.hpp"
+#include "service/simulation/scenario_file.hpp"
+#include "tests/support/source_folder.hpp"
+
+namespace {
+
+using service::find_swing_up;
+using service::SwingUpRig;
+
+service::Rig rig(const std::string& name) {
+  return service::load_rig(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
+}
+
+TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
+  const service::Rig furuta = rig("furuta");
+  const auto found = find_swing_up(furuta.mechanism, 0, 6.0);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pendulum, 1);
+  EXPECT_EQ(found->name, "2");
+  EXPECT_EQ(found->command_max, 6.0);
+  // Hanging, a light arm gives way, which is faster.
+  const double g = 9.82, ml = 0.428 * 0.092, reach = 0.376;
+  const double arm = 0.01 + 0.238 * 0.128 * 0.128 + 4e-4 + 1e-4 + 0.428 * reach * reach;
+  const double moment = 0.01 + ml * 0.092 - std::pow(ml * reach, 2) / arm;
+  EXPECT_NEAR(found->natural_frequency_Hz, std::sqrt(ml * g / moment) / (2.0 * M_PI), 1e-3);
+
+  const auto pole = find_swing_up(rig("cartpole").mechanism, 0, 2.0);
+  ASSERT_TRUE(pole);
+  EXPECT_EQ(pole->name, "pivot");
+  const double cart_moment = 0.005 + 0.12 * 0.04 - std::pow(0.12 * 0.2, 2) / (0.6 + 0.12);
+  EXPECT_NEAR(pole->natural_frequency_Hz, std::sqrt(0.12 * 0.2 * 9.81 / cart_moment) / (2.0 * M_PI),
+              1e-3);
+}
+
+// Without an encoder of its own, a motor of its own, or zero where it hangs, nothing can.
+TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
+  const service::Rig furuta = rig("furuta");
+  service::Rig other = furuta;
+  other.mechanism.hinges[1].motorised = true;
+  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
+  other = furuta;
+  other.mechanism.hinges[1].measured = false;
+  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
+  other = furuta;
+  other.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
+  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
+  EXPECT_FALSE(find_swing_up(rig("pendulum").mechanism, 0, 6.0));
+}
+
+TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
+  const SwingUpRig rig{.pendulum = 1, .name = "2", .natural_frequency_Hz = 1.5, .command_max = 4.0};
+  const daq::SwingUpSettings gains =
+      gains_of(rig, Eigen::Vector<double, 5>{-0.5, 0.25, 0.1, 0.4, 0.2});
+  EXPECT_EQ(gains.energy_gain, -2.0);
+  EXPECT_EQ(gains.command_max, 1.0);
+  EXPECT_EQ(gains.kick_command, 0.4);
+  EXPECT_EQ(gains.stop_angle_rad, 0.4);
+  EXPECT_EQ(gains.kick_time_s, 0.2);
+  EXPECT_EQ(gains.natural_frequency_Hz, 1.5);
+  const daq::SwingUpSettings most =
+      gains_of(rig, Eigen::Vector<double, 5>{1e-9, -3.0, -3.0, 9.0, 9.0});
+  EXPECT_EQ(most.energy_gain, 4e-3);
+  EXPECT_EQ(most.command_max, 4.0);
+  EXPECT_EQ(most.kick_command, -4.0);
+  EXPECT_EQ(most.stop_angle_rad, 0.5 * M_PI);
+  EXPECT_EQ(most.kick_time_s, 1.0);
+  const daq::SwingUpSettings least =
+      gains_of(rig, Eigen::Vector<double, 5>{-0.0, 0.0, 0.0, -1.0, -1.0});
+  EXPECT_EQ(least.energy_gain, -4e-3);
+  EXPECT_EQ(least.command_max, 0.04);
+  EXPECT_EQ(least.stop_angle_rad, 0.0);
+  EXPECT_EQ(least.kick_time_s, 0.0);
+  for (const daq::SwingUpSettings& each : {gains, most, least}) {
+    EXPECT_TRUE(daq::SwingUp(each).faults().empty());
+  }
+  // A calmer one pumps less, however far beyond its limits the plan was.
+  const daq::SwingUpSettings calm =
+      gains_of(rig, calmer_swing_up(rig, Eigen::Vector<double, 5>{1.0, 3.0, -3.0, 0.4, 0.2}, 0.5));
+  EXPECT_EQ(calm.energy_gain, 4.0);
+  EXPECT_EQ(calm.command_max, 2.0);
+  EXPECT_EQ(calm.kick_command, -2.0);
+}
+
+// The law that is searched with is that of the scenario that is written.
+TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
+  const service::Rig furuta = rig("furuta");
+  const SwingUpRig swing_up = *find_swing_up(furuta.mechanism, 0, 6.0);
+  const service::PlanShape shape =
+      shape_of(service::PlanKind::kSwingUp, 3.0, 1.5, 1000.0, swing_up);
+  estimator::DesignTask task;
+  task.facts.period = 0.004;
+  shape_task(shape, task);
+  ASSERT_TRUE(task.law);
+  EXPECT_EQ(task.law->samples, 751);
+  std::mt19937_64 random(3);
+  for (int k = 0; k < 20; ++k) {
+    const Eigen::VectorXd plan = task.law->draw(random);
+    const std::string text = "duration_s: 3\n" + excitation_text(shape, "1", plan);
+    daq::Scenario scenario = service::parse_scenario("plan", text, furuta).excitation;
+    for (int i = 0; i < 100; ++i) {
+      const double time = 0.017 * i;
+      const Eigen::Vector2d joints(0.3, 0.2 * i), rates(-1.0, 4.0 * std::sin(i));
+      const std::vector<daq::JointState> seen = {{joints[0], rates[0], true},
+                                                 {joints[1], rates[1], true}};
+      const double told = scenario.command({time, seen});
+      EXPECT_NEAR(task.law->command(plan, time, joints, rates), told, 1e-5 * 6.0) << k << " " << i;
+    }
+  }
+  // Where a motion diverges nothing is commanded.
+  EXPECT_EQ(task.law->command(task.law->draw(random), 2.0, Eigen::Vector2d(0.0, NAN),
+                              Eigen::Vector2d(0.0, 1.0)),
+            0.0);
+}
+
+}  // namespace
