@@ -27,6 +27,12 @@ constexpr int kDraws = 200;         // that must stay within the limits
 constexpr double kCalmer = 0.93;    // factor on a plan of which a draw does not
 constexpr int kCalmerMax = 25;
 
+/// The best plan of its kind.
+struct Candidate {
+  PlanShape shape;
+  Eigen::VectorXd plan = {};
+};
+
 /// One design from its input to its text.
 class Designer {
  public:
@@ -56,13 +62,15 @@ class Designer {
           "there is one");
     }
     search();
-    if (is_stopped()) {
-      result_.cancelled = true;
-      return result_;
+    choose();
+    result_.cancelled = is_stopped();
+    if (!result_.cancelled && result_.scenario.empty()) {
+      throw proto::InputError(
+          "what is known of the parameters leaves open whether any plan stays within the rig's "
+          "limits (" +
+          today_.rig.path + ", safety); calibrate a small run first and give --after");
     }
-    calm_down();
-    result_.scenario = scenario_text();
-    predict();
+    result_.draws = kDraws;
     return result_;
   }
 
@@ -83,7 +91,7 @@ class Designer {
     return fastest / (2.0 * std::numbers::pi);
   }
 
-  /// The best plan of all kinds.
+  /// The best plan of each kind, as far as the search can tell.
   void search() {
     std::vector<PlanKind> kinds = {PlanKind::kMultisine, PlanKind::kPulses};
     const std::optional<SwingUpRig> swing_up =
@@ -97,29 +105,23 @@ class Designer {
     }
     const double mode_hz = fastest_mode();
     const auto begin = Clock::now();
-    double worst = std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < kinds.size() && !is_stopped(); ++k) {
       const double share = static_cast<double>(k + 1) / static_cast<double>(kinds.size());
       const auto end = begin + std::chrono::duration<double>(share * kSearch_s);
-      const PlanShape shape = shape_of(kinds[k], request_.duration, mode_hz, request_.rate,
-                                       swing_up.value_or(SwingUpRig{}));
-      shape_task(shape, task_);
+      Candidate candidate{.shape = shape_of(kinds[k], request_.duration, mode_hz, request_.rate,
+                                            swing_up.value_or(SwingUpRig{}))};
+      shape_task(candidate.shape, task_);
       const estimator::DesignEffort effort{
           .threads = request_.threads, .over = [&] { return is_stopped() || Clock::now() > end; }};
-      const estimator::Design design = design_for(effort);
-      if (design.plan.size() == 0 || !(design.worst < worst)) continue;
-      worst = design.worst;
-      shape_ = shape;
-      plan_ = design.plan;
+      candidate.plan = design_for(effort).plan;
+      if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
-    if (is_stopped()) return;
-    if (plan_.size() == 0) {
+    if (candidates_.empty() && !is_stopped()) {
       throw proto::InputError(
           "no plan stays within the rig's limits (" + today_.rig.path +
           ", safety) for the values that the parameters may have; widen the limits, give a shorter "
           "--duration, or calibrate first and give --after");
     }
-    shape_task(shape_, task_);
   }
 
   /// Without targets that no command can tell, where those were not asked for: what one kind of
@@ -180,20 +182,38 @@ class Designer {
            "; keep it at a value measured otherwise (free: false), or give it a prior";
   }
 
-  /// Until no draw leaves the limits.
-  void calm_down() {
-    result_.draws = kDraws;
+  /// Until no draw leaves the limits. False where one always does.
+  bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
-      if (!estimator::may_trip(task_, plan_, kDraws, request_.threads)) return;
-      plan_ = calmer(shape_, plan_, kCalmer);
+      if (!estimator::may_trip(task_, candidate.plan, kDraws, request_.threads)) return true;
+      candidate.plan = calmer(candidate.shape, candidate.plan, kCalmer);
     }
-    throw proto::InputError(
-        "what is known of the parameters leaves open whether any plan stays within the rig's "
-        "limits (" +
-        today_.rig.path + ", safety); calibrate a small run first and give --after");
+    return false;
   }
 
-  std::string scenario_text() const {
+  /// Of the best plan of each kind, the one that is predicted to leave the least: unlike the
+  /// search, the prediction knows how errors of counting repeat where a motion does.
+  void choose() {
+    double least = std::numeric_limits<double>::infinity();
+    for (Candidate& candidate : candidates_) {
+      shape_task(candidate.shape, task_);
+      if (!calm_down(candidate)) continue;
+      const std::string scenario = scenario_text(candidate);
+      const std::optional<Eigen::VectorXd> after = predict(scenario);
+      if (!after) return;
+      double worst = 0.0;
+      for (const estimator::DesignTarget& target : task_.targets) {
+        worst = std::max(worst, (*after)[target.place] / target.wanted);
+      }
+      if (!result_.scenario.empty() && !(worst < least)) continue;
+      least = worst;
+      result_.kind = candidate.shape.kind;
+      result_.scenario = scenario;
+      result_.parameters = tell(*after);
+    }
+  }
+
+  std::string scenario_text(const Candidate& candidate) const {
     std::string text =
         "# proto-file: proto/scenario.proto\n"
         "# proto-message: rigcal.v1.Scenario\n"
@@ -202,11 +222,11 @@ class Designer {
     std::vector<std::string> names;
     for (const Precision& precision : precisions_) names.push_back(precision.name);
     text += word_list(names) + ".\n";
-    text += "name: \"designed-" + name_of(shape_.kind) + "\"\n";
+    text += "name: \"designed-" + name_of(candidate.shape.kind) + "\"\n";
     text += "duration_s: " + format_number(request_.duration, 9) + "\n";
     if (request_.rate != 1000.0) text += "rate_hz: " + format_number(request_.rate, 9) + "\n";
     text += start_text();
-    text += excitation_text(shape_, motor_name(), plan_);
+    text += excitation_text(candidate.shape, motor_name(), candidate.plan);
     if (request_.command_max > 0.0) {
       text += "limits { command_max: " + format_number(request_.command_max, 9) + " }\n";
     }
@@ -225,37 +245,41 @@ class Designer {
     return text;
   }
 
-  /// From the scenario itself, sample by sample as a run has it.
-  void predict() {
-    result_.kind = shape_.kind;
-    const Scenario scenario = parse_scenario(where_, result_.scenario, today_.rig);
+  /// Deviations of the free parameters, from the scenario itself, sample by sample as a run has it.
+  /// Nothing where it was stopped.
+  std::optional<Eigen::VectorXd> predict(const std::string& text) const {
+    const Scenario scenario = parse_scenario(where_, text, today_.rig);
     const SimulatedRun run =
         simulate(today_.rig, scenario, 1.0 / request_.rate, request_.stop, Integrator::kPhysical);
-    result_.cancelled = run.cancelled;
-    if (run.cancelled) return;
+    if (run.cancelled) return std::nullopt;
     estimator::Segment segment;
     segment.period = run.period;
     segment.angles = run.angles;
     segment.controls = run.controls;
     const bool stands_in = today_.is_estimated && today_.recordings.empty();
-    const estimator::Uncertainty uncertainty = estimator::predict_plan(
-        task_.mechanism, today_.recordings, segment, today_.noise, today_.quantum,
-        stands_in ? today_.knowledge.information : Eigen::MatrixXd(), request_.threads);
+    return estimator::predict_plan(
+               task_.mechanism, today_.recordings, segment, today_.noise, today_.quantum,
+               stands_in ? today_.knowledge.information : Eigen::MatrixXd(), request_.threads)
+        .standard_deviation;
+  }
+
+  std::vector<PlannedParameter> tell(const Eigen::VectorXd& after) const {
+    std::vector<PlannedParameter> told;
     const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
     for (std::size_t i = 0; i < free.size(); ++i) {
       const estimator::Parameter& parameter =
           task_.mechanism.parameters[static_cast<std::size_t>(free[i])];
       const auto at = static_cast<Eigen::Index>(i);
       const auto target = std::ranges::find(precisions_, free[i], &Precision::index);
-      result_.parameters.push_back(
-          {.name = parameter.name,
-           .unit = parameter.unit,
-           .value = parameter.value,
-           .before = today_.deviations[at],
-           .after = uncertainty.standard_deviation[at],
-           .is_target = target != precisions_.end(),
-           .asked = target != precisions_.end() ? target->deviation : 0.0});
+      told.push_back({.name = parameter.name,
+                      .unit = parameter.unit,
+                      .value = parameter.value,
+                      .before = today_.deviations[at],
+                      .after = after[at],
+                      .is_target = target != precisions_.end(),
+                      .asked = target != precisions_.end() ? target->deviation : 0.0});
     }
+    return told;
   }
 
   const Today& today_;
@@ -265,8 +289,7 @@ class Designer {
   estimator::DesignTask& task_;
   std::vector<Precision> precisions_;
   bool is_screened_ = false;  // of targets that no command tells
-  PlanShape shape_;
-  Eigen::VectorXd plan_;
+  std::vector<Candidate> candidates_;
   Experiment result_;
 };
 
