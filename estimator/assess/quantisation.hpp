@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "estimator/assess/counting_harmonics.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -34,13 +35,6 @@ bool counting_explains(const std::vector<Eigen::VectorXd>& errors, double quantu
 bool correlates_in_motion(const std::vector<Eigen::VectorXd>& errors,
                           const std::vector<Eigen::VectorXd>& angles, double period, double quantum,
                           double analog);
-
-/// A sensor whose errors are those of counting.
-struct CountingSensor {
-  int sensor = 0;        ///< and noise group
-  double quantum = 0.0;  ///< [rad]
-  double analog = 0.0;   ///< variance of white noise before counting [rad²]
-};
 
 /// What the errors e of encoders do to the gradient Tᵀe of the parameters, in whitened units. What
 /// a motion of less than a count leaves equal stays equal, so errors while a hinge rests or turns

@@ -9,10 +9,9 @@
 namespace estimator {
 namespace {
 
-constexpr int kHarmonics = 64;        // the rest, 1 % of the variance, is as good as white
-constexpr Eigen::Index kChunk = 256;  // readings that are summed at once
-constexpr int kShaped = 8;            // harmonics that shape the errors, the rest as good as normal
-constexpr int kMotions = 16;          // that might be the true one
+constexpr int kHarmonics = 64;  // the rest, 1 % of the variance, is as good as white
+constexpr int kShaped = 8;      // harmonics that shape the errors, the rest as good as normal
+constexpr int kMotions = 16;    // that might be the true one
 
 /// Readings of one sensor in one segment.
 struct SensorRows {
@@ -26,10 +25,6 @@ struct SegmentRows {
   std::vector<SensorRows> sensors;
   Eigen::MatrixXd node_inverse;  ///< N⁻¹, parameters being fixed
 };
-
-/// Sums Σ_t A_tᵀ e^{2πikθ_t/q} of one sensor in one segment, times the amplitude of the harmonic:
-/// columns of A × 2·harmonics, columns 2k−2 (real) and 2k−1 (imaginary part).
-using Harmonics = Eigen::MatrixXd;
 
 /// Angles of a sensor where it was read.
 Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sensor) {
@@ -82,35 +77,6 @@ std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
   return rows;
 }
 
-/// Of harmonic k of the error of rounding, which is Σ_k ±sin(2πkx)/πk in units of the quantum.
-/// Noise before counting smears the code: a variance σ² weakens it by exp(−½ (2πk/q)² σ²).
-double amplitude(int k, const CountingSensor& sensor, double unit) {
-  const double wave = 2.0 * M_PI * k / sensor.quantum;
-  return unit * sensor.quantum / (M_PI * k) * std::exp(-0.5 * wave * wave * sensor.analog);
-}
-
-Harmonics sum_harmonics(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles, int count,
-                        const CountingSensor& sensor, double unit) {
-  Harmonics sums = Harmonics::Zero(rows.cols(), 2 * count);
-  Eigen::MatrixXd waves(kChunk, 2 * count);
-  for (Eigen::Index begin = 0; begin < angles.size(); begin += kChunk) {
-    const Eigen::Index size = std::min(kChunk, angles.size() - begin);
-    const Eigen::ArrayXd phase = 2.0 * M_PI / sensor.quantum * angles.segment(begin, size).array();
-    const Eigen::ArrayXd cosine = phase.cos(), sine = phase.sin();
-    waves.col(0).head(size) = cosine;
-    waves.col(1).head(size) = sine;
-    for (Eigen::Index k = 2; k < 2 * count; k += 2) {
-      const auto re = waves.col(k - 2).head(size).array();
-      const auto im = waves.col(k - 1).head(size).array();
-      waves.col(k).head(size) = re * cosine - im * sine;
-      waves.col(k + 1).head(size) = re * sine + im * cosine;
-    }
-    sums.noalias() += rows.middleRows(begin, size).transpose() * waves.topRows(size);
-  }
-  for (int k = 1; k <= count; ++k) sums.middleCols(2 * k - 2, 2) *= amplitude(k, sensor, unit);
-  return sums;
-}
-
 /// Aᵀe at a random phase of the code disc.
 Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   const double phase = std::uniform_real_distribution<double>(0.0, 2.0 * M_PI)(random);
@@ -120,13 +86,6 @@ Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
     weights[2 * k - 1] = std::cos(static_cast<double>(k) * phase);
   }
   return harmonics * weights;
-}
-
-/// What the harmonics leave of a sensor's variance.
-double white_variance(const CountingSensor& sensor, double unit) {
-  double variance = unit * unit * (sensor.quantum * sensor.quantum / 12.0 + sensor.analog);
-  for (int k = 1; k <= kHarmonics; ++k) variance -= 0.5 * std::pow(amplitude(k, sensor, unit), 2);
-  return variance;
 }
 
 /// Draws of Tᵀe about motions as far from the estimated one as errors put it.
@@ -203,8 +162,8 @@ QuantisedErrors quantised_errors(const ShootingProblem& problem,
       const Harmonics harmonics =
           sum_harmonics(own.response, own.angles, kHarmonics, sensors[i], unit);
       const auto fine = harmonics.rightCols(2 * (kHarmonics - kShaped));
-      const Eigen::MatrixXd white =
-          white_variance(sensors[i], unit) * own.response.transpose() * own.response;
+      const Eigen::MatrixXd white = white_variance(sensors[i], unit, kHarmonics) *
+                                    own.response.transpose() * own.response;
       errors.segment_scatter[i].push_back(0.5 * harmonics * harmonics.transpose() + white);
       errors.scatter[i] += errors.segment_scatter[i].back();
       errors.normal_scatter += 0.5 * fine * fine.transpose() + white;

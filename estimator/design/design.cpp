@@ -24,6 +24,8 @@ constexpr double kMargin = 0.1;
 /// Growth of a change of the start above which a motion counts as one that cannot be predicted: of
 /// a count it would make a tenth of a radian.
 constexpr double kGrowthMax = 100.0;
+constexpr std::size_t kPredicted = 30;  // draws of which that is asked
+constexpr int kUnpredictableMax = 3;    // of them
 
 /// Of the first points around the best plan of the screening, as a share of its mean amplitude.
 constexpr double kSpread = 0.3;
@@ -52,8 +54,11 @@ double excess(const Excursion& motion, const std::vector<SensorLimits>& limits, 
   return worst;
 }
 
-/// Deviations that an information leaves; kUnseen-fold where it leaves nothing.
-double worst_of(const Eigen::MatrixXd& information, const std::vector<DesignTarget>& targets) {
+/// Largest deviation among the targets, S⁻¹ (scatter) S⁻¹ being the covariance; kUnseen-fold where
+/// one is not seen.
+/// @param information  S
+double worst_of(const Eigen::MatrixXd& information, const Eigen::MatrixXd& scatter,
+                const std::vector<DesignTarget>& targets) {
   const Eigen::VectorXd unit = information.diagonal().cwiseSqrt().cwiseInverse();
   const auto n = information.rows();
   std::vector<Eigen::Index> seen;
@@ -64,12 +69,14 @@ double worst_of(const Eigen::MatrixXd& information, const std::vector<DesignTarg
   Eigen::MatrixXd scaled = scale.asDiagonal() * information(seen, seen) * scale.asDiagonal();
   scaled.diagonal().array() += kRidge;
   const Eigen::MatrixXd inverse = SymmetricFactor(scaled).inverse();
+  Eigen::MatrixXd scatter_scaled = scale.asDiagonal() * scatter(seen, seen) * scale.asDiagonal();
+  scatter_scaled.diagonal().array() += kRidge;
   double worst = 0.0;
   for (const DesignTarget& target : targets) {
     const auto place = std::ranges::find(seen, target.place);
     if (place == seen.end()) return kUnseen;
     const Eigen::Index at = place - seen.begin();
-    const double variance = inverse(at, at);
+    const double variance = inverse.row(at) * scatter_scaled * inverse.col(at);
     if (!(variance > 0.0)) return kUnseen;
     worst = std::max(worst, scale[at] * std::sqrt(variance) / target.wanted);
   }
@@ -140,7 +147,8 @@ class Search {
       for (const std::vector<PlanInformation>& own : looks) {
         growth = std::max(growth, own[i].growth);
         if (!(growth <= kGrowthMax)) break;
-        sum += std::log(worst_of(own[i].information + task_.knowledge.information, task_.targets));
+        sum += std::log(worst_of(own[i].information + task_.knowledge.information,
+                                 own[i].scatter + task_.knowledge.information, task_.targets));
         seen_.group_schur.front() += own[i].information;
         seen_.scale += own[i].scale;
       }
@@ -241,18 +249,24 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
   return design;
 }
 
-bool may_trip(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
+bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
   const PlanBench bench(task.mechanism, task.facts, 1);
   std::mt19937_64 random(kSeed + 1);  // others than the search has seen
   std::vector<Mechanism> values;
   for (int k = 0; k < draws; ++k) values.push_back(draw(task.mechanism, task.knowledge, random));
+  std::atomic<int> unpredictable{0};
   std::atomic<bool> trips{false};
+  const auto is_refused = [&] { return trips || unpredictable > kUnpredictableMax; };
   for_each_job(threads, values.size(), [&](std::size_t k) {
-    if (trips) return;
+    if (is_refused()) return;
     const PlanMotion motion = bench.move(values[k], limited_commands(task, bench, values[k], plan));
-    if (excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) trips = true;
+    if (excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) {
+      trips = true;
+    } else if (k < kPredicted && !(bench.look(values[k], motion, {0})[0].growth <= kGrowthMax)) {
+      ++unpredictable;
+    }
   });
-  return trips;
+  return !is_refused();
 }
 
 }  // namespace estimator

@@ -80,7 +80,8 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort);
 Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanBench& bench,
                                  const Mechanism& values, const Eigen::MatrixXd& plans);
 
-/// Whether any of so many draws of what is known leaves the limits with a plan.
-bool may_trip(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
+/// Whether with a plan every one of so many draws of what is known stays within the limits, and
+/// nearly all of them move so that they can be predicted.
+bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
 
 }  // namespace estimator

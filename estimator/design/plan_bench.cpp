@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "estimator/assess/counting_harmonics.hpp"
 #include "estimator/fit/closed_states.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
@@ -13,6 +14,9 @@
 
 namespace estimator {
 namespace {
+
+constexpr int kHarmonics =
+    8;  // of errors of counting; the rest, a fourteenth of the variance: white
 
 /// Joints at rest over zero rates, with loops closed.
 Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanFacts& facts) {
@@ -221,9 +225,31 @@ std::vector<PlanInformation> PlanBench::look(const Mechanism& values, const Plan
   return informations;
 }
 
+/// Of one sensor. Between two samples of a plan the rig is read several times.
+/// @param rows  T, one a sample
+/// @param turn  that is read but for constants, one a sample
+Eigen::MatrixXd PlanBench::scatter_of(int sensor, const Eigen::MatrixXd& rows,
+                                      const Eigen::VectorXd& turn) const {
+  const double quantum = facts_.quantum[sensor];
+  if (!(quantum > 0.0)) return rows.transpose() * rows;
+  const auto readings = static_cast<Eigen::Index>(std::max(1.0, facts_.rate * facts_.period));
+  const Eigen::Index samples = rows.rows();
+  Eigen::MatrixXd all(readings * samples, rows.cols());
+  Eigen::VectorXd angles(readings * samples);
+  for (Eigen::Index i = 0; i < readings; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(readings);
+    all.middleRows(i * samples, samples) = rows / std::sqrt(static_cast<double>(readings));
+    auto own = angles.segment(i * samples, samples);
+    own = turn;
+    own.head(samples - 1) += share * (turn.tail(samples - 1) - turn.head(samples - 1));
+  }
+  return counting_scatter(all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum},
+                          1.0 / facts_.noise[sensor]);
+}
+
 /// Of whitened readings J = [J_x, J_χ] and what ties the start down, by QR: the block of R that is
-/// left of the parameters once the start state is eliminated, RᵀR = Σ TᵀT. A late encoder counts as
-/// if it read at the samples: what it reads later is as much.
+/// left of the parameters once the start state is eliminated, RᵀR = Σ TᵀT, T = J_χ − J_x R_x⁻¹
+/// R_xχ. A late encoder counts as if it read at the samples: what it reads later is as much.
 PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes,
                                           const Eigen::MatrixXd& joints) const {
   const Eigen::Index states = 2 * program_.coordinate_count();
@@ -261,13 +287,27 @@ PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes,
   start.tail(states / 2).setConstant(1.0 / kStartRateDeviation);
   result.information.setConstant(free_count_, free_count_,
                                  std::numeric_limits<double>::quiet_NaN());
+  result.scatter = result.information;
   if (!J.allFinite()) {
     result.growth = std::numeric_limits<double>::infinity();
     return result;
   }
   result.scale = J.rightCols(free_count_).colwise().squaredNorm();
-  const Eigen::MatrixXd R = triangular_factor(J).bottomRightCorner(free_count_, free_count_);
+  Eigen::MatrixXd factored = J;
+  const Eigen::MatrixXd all = triangular_factor(factored);
+  const auto R = all.bottomRightCorner(free_count_, free_count_);
   result.information.noalias() = R.transpose() * R;
+  J.rightCols(free_count_) -=
+      J.leftCols(states) * all.topLeftCorner(states, states)
+                               .triangularView<Eigen::Upper>()
+                               .solve(all.topRightCorner(states, free_count_));
+  const Eigen::MatrixXd of_start = J.bottomRightCorner(states, free_count_);
+  result.scatter = of_start.transpose() * of_start;
+  for (Eigen::Index i = 0; i < sensors; ++i) {
+    const auto sensor = static_cast<int>(i);
+    result.scatter += scatter_of(sensor, J.block(i * samples, states, samples, free_count_),
+                                 turn_of(sensor, joints));
+  }
   return result;
 }
 

@@ -20,6 +20,8 @@ struct PlanFacts {
   Eigen::VectorXd start;  ///< where joints rest when a run begins [rad or m]
   Eigen::VectorXd noise;  ///< standard deviation of a reading, one a sensor [rad or m]
   double coast = 0.0;     ///< that the motion goes on for once nothing is commanded any more [s]
+  /// One count of each sensor whose errors are those of counting [rad or m]; 0: its noise is white.
+  Eigen::VectorXd quantum = Eigen::VectorXd::Zero(noise.size());
 };
 
 /// How far a motion goes, coasting included, one a sensor; not finite where it diverges.
@@ -31,8 +33,9 @@ struct Excursion {
 /// What a recording of a plan would say.
 struct PlanInformation {
   Eigen::MatrixXd information;  ///< Σ TᵀT over its readings, whitened: free × free
-  Eigen::VectorXd scale;        ///< its diagonal if the initial state were known
-  double growth = 0.0;          ///< largest share of a change of the start that a reading shows
+  Eigen::MatrixXd scatter;  ///< covariance of Σ Tᵀe, e being their errors: as it, but for counts
+  Eigen::VectorXd scale;    ///< its diagonal if the initial state were known
+  double growth = 0.0;      ///< largest share of a change of the start that a reading shows
 };
 
 /// Plans in motion, for what is asked of them next.
@@ -82,6 +85,8 @@ class PlanBench {
              std::vector<Eigen::MatrixXd>& joints) const;
   Eigen::VectorXd turn_of(int sensor, const Eigen::MatrixXd& joints) const;
   Excursion excursion_of(const Eigen::MatrixXd& joints) const;
+  Eigen::MatrixXd scatter_of(int sensor, const Eigen::MatrixXd& rows,
+                             const Eigen::VectorXd& turn) const;
   PlanInformation information_of(const IntervalSlopes::Result& slopes,
                                  const Eigen::MatrixXd& joints) const;
 

@@ -21,10 +21,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSearch_s = 18.0;  // longest that the search takes, of all kinds together
-constexpr int kScreens = 2;         // batches of plans that show what can be seen at all
-constexpr int kDraws = 200;         // that must stay within the limits
-constexpr double kCalmer = 0.93;    // factor on a plan of which a draw does not
+constexpr double kSearch_s = 18.0;    // longest that the search takes, of all kinds together
+constexpr int kScreensOfSignals = 6;  // batches of plans at random, before the search
+constexpr int kScreensOfGains = 3;    // of which there are few
+constexpr int kScreens = 2;           // batches of plans that show what can be seen at all
+constexpr int kDraws = 200;           // that must stay within the limits
+constexpr double kCalmer = 0.93;      // factor on a plan of which a draw does not
 constexpr int kCalmerMax = 25;
 
 /// The best plan of its kind.
@@ -68,7 +70,8 @@ class Designer {
       throw proto::InputError(
           "what is known of the parameters leaves open whether any plan stays within the rig's "
           "limits (" +
-          today_.rig.path + ", safety); calibrate a small run first and give --after");
+          today_.rig.path +
+          ", safety) and moves it as predicted; calibrate a small run first and give --after");
     }
     result_.draws = kDraws;
     return result_;
@@ -112,7 +115,9 @@ class Designer {
                                             swing_up.value_or(SwingUpRig{}))};
       shape_task(candidate.shape, task_);
       const estimator::DesignEffort effort{
-          .threads = request_.threads, .over = [&] { return is_stopped() || Clock::now() > end; }};
+          .screens = kinds[k] == PlanKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
+          .threads = request_.threads,
+          .over = [&] { return is_stopped() || Clock::now() > end; }};
       candidate.plan = design_for(effort).plan;
       if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
@@ -182,10 +187,10 @@ class Designer {
            "; keep it at a value measured otherwise (free: false), or give it a prior";
   }
 
-  /// Until no draw leaves the limits. False where one always does.
+  /// Until no draw leaves the limits and their motion can be predicted. False where that fails.
   bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
-      if (!estimator::may_trip(task_, candidate.plan, kDraws, request_.threads)) return true;
+      if (estimator::is_reliable(task_, candidate.plan, kDraws, request_.threads)) return true;
       candidate.plan = calmer(candidate.shape, candidate.plan, kCalmer);
     }
     return false;
@@ -248,9 +253,8 @@ class Designer {
   /// Deviations of the free parameters, from the scenario itself, sample by sample as a run has it.
   /// Nothing where it was stopped.
   std::optional<Eigen::VectorXd> predict(const std::string& text) const {
-    const Scenario scenario = parse_scenario(where_, text, today_.rig);
-    const SimulatedRun run =
-        simulate(today_.rig, scenario, 1.0 / request_.rate, request_.stop, Integrator::kPhysical);
+    const SimulatedRun run = simulate(today_.rig, parse_scenario(where_, text, today_.rig),
+                                      1.0 / request_.rate, request_.stop, Integrator::kPhysical);
     if (run.cancelled) return std::nullopt;
     estimator::Segment segment;
     segment.period = run.period;

@@ -20,10 +20,12 @@ constexpr double kRamp_s = 0.5;
 constexpr int kPulsesMax = 24;
 constexpr double kPulseMin_s = 0.2;
 constexpr int kCommandDigits = 8;
+constexpr int kTimeDigits = 9;  // microseconds of the longest run
 
-/// Where a pulse begins, and the one before it ends [s].
+/// Where a pulse begins, no later than the first sample of it [µs].
 double pulse_start(const PlanShape& shape, int pulse) {
-  return shape.duration * pulse / shape.pulses;
+  const double sample = std::ceil(shape.duration * pulse / shape.pulses * shape.rate - 1e-6);
+  return std::floor(1e6 * sample / shape.rate + 1e-6);
 }
 
 /// A text field's value.
@@ -84,6 +86,7 @@ PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rat
   }
   if (kind == PlanKind::kPulses) {
     shape.pulses = std::clamp(static_cast<int>(duration / kPulseMin_s), 1, kPulsesMax);
+    shape.rate = rate;
     return shape;
   }
   shape.ramp = std::min(kRamp_s, 0.1 * duration);
@@ -122,8 +125,11 @@ std::string excitation_text(const PlanShape& shape, const std::string& motor,
     std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
     for (int i = 0; i < shape.pulses; ++i) {
       const double start = pulse_start(shape, i);
-      text += "  pulse { command: " + number(plan[i]) + " start_s: " + number(start) +
-              " width_s: " + number(pulse_start(shape, i + 1) - start) + " }\n";
+      // Between samples nothing is commanded for a microsecond, or rounding would add two up.
+      const double width = pulse_start(shape, i + 1) - start - 1.0;
+      text += "  pulse { command: " + number(plan[i]) +
+              " start_s: " + format_number(1e-6 * start, kTimeDigits) +
+              " width_s: " + format_number(1e-6 * width, kTimeDigits) + " }\n";
     }
     return text + "}\n";
   }

@@ -18,6 +18,7 @@ struct PlanShape {
   double ramp = 0.0;                     ///< of a multisine [s]
   std::vector<double> frequencies = {};  ///< of a multisine's tones [Hz]
   int pulses = 0;                        ///< side by side, over the whole duration
+  double rate = 0.0;                     ///< samples a second of these [Hz]
   SwingUpRig swing_up = {};              ///< of its kind
 };
 

@@ -105,7 +105,8 @@ estimator::PlanFacts facts_of(const Today& today, const ExperimentRequest& reque
                                                   [](const auto& each) { return each.motorised; })),
           .start = estimator::resting_start(mechanism, read_places(request.at, mechanism)),
           .noise = today.noise,
-          .coast = kCoast_s};
+          .coast = kCoast_s,
+          .quantum = today.quantum};
 }
 
 /// The limits of the motion, or a part of them about the start.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <random>
 
+#include "estimator/assess/quantisation.hpp"
 #include "estimator/design/plan_bench.hpp"
 #include "estimator/design/plan_prediction.hpp"
 #include "estimator/design/start_pose.hpp"
@@ -78,6 +79,7 @@ TEST(PlanBench, TellsWhatACalibrationWould) {
   ASSERT_EQ(told.size(), 2U);
   const estimator::ShootingProblem problem = problem_of(mechanism, all.col(2));
   EXPECT_LT(difference_of(told[1].information, problem), 1e-6);
+  EXPECT_LT((told[1].scatter - told[1].information).norm(), 1e-9 * told[1].information.norm());
 
   // And how far the motion goes, of the same plan.
   const Eigen::VectorXd angles = problem.angles(0).col(0).array();
@@ -116,6 +118,43 @@ TEST(PlanBench, KnowsDelaysOfEncodersAndTies) {
     const Eigen::MatrixXd told =
         bench.look(mechanism, bench.move(mechanism, command), {0})[0].information;
     EXPECT_LT(difference_of(told, problem_of(mechanism, command.col(0))), tolerance);
+  }
+}
+
+// What errors of counting do to the estimate, as a calibration has it from more harmonics: above
+// all that a sensor's repeat where its motion does. A count of the second sensor is coarser.
+TEST(PlanBench, KnowsErrorsOfCounting) {
+  const Mechanism mechanism = planned_rig();
+  estimator::PlanFacts counted = facts();
+  counted.quantum = Eigen::Vector2d(2e-3, 2.0 * M_PI / 4096.0);
+  counted.noise = counted.quantum / std::sqrt(12.0);
+  const estimator::PlanBench bench(mechanism, counted, 1);
+  const Eigen::MatrixXd command = 0.2 * commands(1);
+  const estimator::PlanInformation told =
+      bench.look(mechanism, bench.move(mechanism, command), {0})[0];
+
+  estimator::ShootingProblem problem = problem_of(mechanism, command.col(0));
+  problem.set_noise({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
+  const estimator::QuantisedErrors errors =
+      quantised_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
+  const Eigen::MatrixXd expected = errors.scatter[0] + errors.scatter[1];
+  const Eigen::MatrixXd inverse = told.information.inverse();
+  const Eigen::VectorXd a = (inverse * told.scatter * inverse).diagonal().cwiseSqrt();
+  const Eigen::VectorXd b = (inverse * expected * inverse).diagonal().cwiseSqrt();
+  const Eigen::VectorXd white = inverse.diagonal().cwiseSqrt();
+  for (Eigen::Index i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 0.02 * b[i]) << i;
+  EXPECT_GT((b.array() / white.array()).maxCoeff(), 1.5);
+
+  // Readings between commands see the motion go on.
+  counted.rate *= 4.0;
+  const estimator::PlanBench dense(mechanism, counted, 1);
+  const estimator::PlanInformation more =
+      dense.look(mechanism, dense.move(mechanism, command), {0})[0];
+  const Eigen::MatrixXd less = more.information.inverse();
+  const Eigen::VectorXd c = (less * more.scatter * less).diagonal().cwiseSqrt();
+  for (Eigen::Index i = 0; i < a.size(); ++i) {
+    EXPECT_LT(c[i], 1.02 * a[i]) << i;
+    EXPECT_GT(c[i], 0.5 * a[i]) << i;
   }
 }
 

@@ -1,11 +1,10 @@
-#include "service/design/swing_up_plan.hpp"
+#include "service/design/plan_shape.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "service/design/plan_shape.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
 #include "tests/support/source_folder.hpp"
@@ -87,6 +86,31 @@ TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
   EXPECT_EQ(calm.energy_gain, 4.0);
   EXPECT_EQ(calm.command_max, 2.0);
   EXPECT_EQ(calm.kick_command, -2.0);
+}
+
+// Pulses side by side are at their own heights at every sample, for any length and rate, and
+// nowhere do two add up.
+TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
+  const service::Rig furuta = rig("furuta");
+  for (const double duration : {20.0, 13.37, 599.999}) {
+    for (const double rate : {1000.0, 333.0, 10000.0}) {
+      const service::PlanShape shape =
+          shape_of(service::PlanKind::kPulses, duration, 1.5, rate, SwingUpRig{});
+      ASSERT_EQ(shape.pulses, 24);
+      Eigen::VectorXd plan(24);
+      for (int i = 0; i < 24; ++i) plan[i] = (i % 2 == 0 ? 1.0 : 0.9) + 0.001 * i;
+      const std::string text =
+          "duration_s: " + std::to_string(duration) + "\n" + excitation_text(shape, "1", plan);
+      daq::Scenario scenario = service::parse_scenario("plan", text, furuta).excitation;
+      EXPECT_NEAR(scenario.command_peak(), plan.maxCoeff(), 1e-7) << duration << " " << rate;
+      const auto samples = static_cast<Eigen::Index>(duration * rate);
+      for (Eigen::Index k = 0; k + 1 < samples; k += 7) {
+        const double time = static_cast<double>(k) / rate;
+        const auto pulse = static_cast<Eigen::Index>((time + 1e-9) / duration * 24.0);
+        ASSERT_NEAR(scenario.command({time, {}}), plan[pulse], 1e-7) << duration << " " << time;
+      }
+    }
+  }
 }
 
 // The law that is searched with is that of the scenario that is written.
