@@ -119,6 +119,30 @@ TEST(DesignPlan, TellsWhatNothingCanTell) {
   EXPECT_NE(design.seen.null_directions[0].description.find("J_shaft"), std::string::npos);
 }
 
+// Motions of a few counts: their errors hang together, and weigh more than white ones as large.
+TEST(DesignPlan, KnowsThatErrorsOfCountingHangTogether) {
+  DesignTask white = task();
+  white.limits.command_max = 0.2;
+  white.facts.noise.setConstant(2.0 * M_PI / 500.0 / std::sqrt(12.0));
+  DesignTask counted = white;
+  counted.facts.quantum.setConstant(2.0 * M_PI / 500.0);
+  const double ratio = design_plan(counted, {.screens = 1, .rounds = 0}).worst /
+                       design_plan(white, {.screens = 1, .rounds = 0}).worst;
+  EXPECT_GT(ratio, 1.2);
+  EXPECT_LT(ratio, 5.0);
+}
+
+// Limits are kept all the while, and yet nobody could say where the pendulum will be.
+TEST(DesignPlan, DoesNotRelyOnMotionsFromTheUpright) {
+  DesignTask own = task();
+  own.limits.sensors = {{}, {}};
+  const Eigen::VectorXd plan = Eigen::VectorXd::Constant(2 * kTones, 1e-3);
+  EXPECT_TRUE(is_reliable(own, plan, 20, 2));
+  own.facts.start[1] = M_PI - 1e-3;
+  EXPECT_FALSE(is_reliable(own, plan, 20, 2));
+  EXPECT_TRUE(is_reliable(own, plan, 3, 2));  // of so few it may be chance
+}
+
 TEST(DesignPlan, FindsNothingWhereNothingIsAllowed) {
   DesignTask own = task();
   own.limits.sensors[1].fastest = 1e-9;
