@@ -29,9 +29,9 @@ struct PlanLimits {
 
 /// Commands that depend on the motion, each by a few numbers of the order of 1: its plan.
 struct FeedbackLaw {
-  /// At a sample [unit of the control]. Called for several motions at once.
-  /// @param time  since the run began [s]; joints [rad or m] and rates [rad/s or m/s]: of all
-  /// joints
+  /// At a sample [unit of the control]; asked for several motions at once.
+  /// @param time    since the run began [s]
+  /// @param joints  where all joints are [rad or m], rates: theirs [rad/s or m/s]
   std::function<double(const Eigen::VectorXd& plan, double time, const Eigen::VectorXd& joints,
                        const Eigen::VectorXd& rates)>
       command;

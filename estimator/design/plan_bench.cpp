@@ -15,8 +15,7 @@
 namespace estimator {
 namespace {
 
-constexpr int kHarmonics =
-    8;  // of errors of counting; the rest, a fourteenth of the variance: white
+constexpr int kHarmonics = 8;  // of errors of counting; the rest, 7 % of the variance, as white
 
 /// Joints at rest over zero rates, with loops closed.
 Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanFacts& facts) {
@@ -232,7 +231,7 @@ Eigen::MatrixXd PlanBench::scatter_of(int sensor, const Eigen::MatrixXd& rows,
                                       const Eigen::VectorXd& turn) const {
   const double quantum = facts_.quantum[sensor];
   if (!(quantum > 0.0)) return rows.transpose() * rows;
-  const auto readings = static_cast<Eigen::Index>(std::max(1.0, facts_.rate * facts_.period));
+  const auto readings = std::max<Eigen::Index>(1, std::lround(facts_.rate * facts_.period));
   const Eigen::Index samples = rows.rows();
   Eigen::MatrixXd all(readings * samples, rows.cols());
   Eigen::VectorXd angles(readings * samples);

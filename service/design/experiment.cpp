@@ -196,8 +196,7 @@ class Designer {
     return false;
   }
 
-  /// Of the best plan of each kind, the one that is predicted to leave the least: unlike the
-  /// search, the prediction knows how errors of counting repeat where a motion does.
+  /// Of the best plan of each kind, the one that is predicted to leave the least.
   void choose() {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {

@@ -61,18 +61,18 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index s
 }
 
 /// A command to a hundred-millionth of itself.
-std::string number(double value) { return format_number(value, kCommandDigits); }
+std::string command_text(double value) { return format_number(value, kCommandDigits); }
 
 std::string swing_up_text(const PlanShape& shape, const std::string& motor,
                           const Eigen::VectorXd& plan) {
   const daq::SwingUpSettings gains = gains_of(shape.swing_up, plan);
   return "swing_up {\n  motor: " + quoted(motor) + "\n  pendulum: " + quoted(shape.swing_up.name) +
-         "\n  energy_gain: " + number(gains.energy_gain) +
-         "\n  command_max: " + number(gains.command_max) +
-         "\n  natural_frequency_hz: " + number(gains.natural_frequency_Hz) +
-         "\n  stop_angle_rad: " + number(gains.stop_angle_rad) +
-         "\n  kick_command: " + number(gains.kick_command) +
-         "\n  kick_time_s: " + number(gains.kick_time_s) + "\n}\n";
+         "\n  energy_gain: " + command_text(gains.energy_gain) +
+         "\n  command_max: " + command_text(gains.command_max) +
+         "\n  natural_frequency_hz: " + command_text(gains.natural_frequency_Hz) +
+         "\n  stop_angle_rad: " + command_text(gains.stop_angle_rad) +
+         "\n  kick_command: " + command_text(gains.kick_command) +
+         "\n  kick_time_s: " + command_text(gains.kick_time_s) + "\n}\n";
 }
 
 }  // namespace
@@ -127,21 +127,21 @@ std::string excitation_text(const PlanShape& shape, const std::string& motor,
       const double start = pulse_start(shape, i);
       // Between samples nothing is commanded for a microsecond, or rounding would add two up.
       const double width = pulse_start(shape, i + 1) - start - 1.0;
-      text += "  pulse { command: " + number(plan[i]) +
+      text += "  pulse { command: " + command_text(plan[i]) +
               " start_s: " + format_number(1e-6 * start, kTimeDigits) +
               " width_s: " + format_number(1e-6 * width, kTimeDigits) + " }\n";
     }
     return text + "}\n";
   }
   std::string text =
-      "multisine {\n  motor: " + quoted(motor) + "\n  ramp_s: " + number(shape.ramp) + "\n";
+      "multisine {\n  motor: " + quoted(motor) + "\n  ramp_s: " + command_text(shape.ramp) + "\n";
   for (std::size_t i = 0; i < shape.frequencies.size(); ++i) {
     // a sin(x) + b cos(x) = √(a² + b²) sin(x + atan2(b, a)).
     const double a = plan[2 * static_cast<Eigen::Index>(i)];
     const double b = plan[2 * static_cast<Eigen::Index>(i) + 1];
-    text += "  sine { frequency_hz: " + number(shape.frequencies[i]) +
-            " amplitude: " + number(std::hypot(a, b)) + " phase_rad: " + number(std::atan2(b, a)) +
-            " }\n";
+    text += "  sine { frequency_hz: " + command_text(shape.frequencies[i]) +
+            " amplitude: " + command_text(std::hypot(a, b)) +
+            " phase_rad: " + command_text(std::atan2(b, a)) + " }\n";
   }
   return text + "}\n";
 }
