@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
@@ -9,6 +10,7 @@
 #include "service/client/command.hpp"
 #include "service/client/command_options.hpp"
 #include "service/client/interrupt.hpp"
+#include "service/client/progress_line.hpp"
 #include "service/design/experiment_table.hpp"
 
 namespace service {
@@ -28,7 +30,8 @@ ExitCode run_design(const DesignOptions& options) {
   }
   const InterruptFlag interrupt;
   request.stop = &interrupt.flag();
-  const Experiment experiment = design_experiment(today, request, options.out);
+  const Experiment experiment =
+      design_with_progress(today, std::move(request), options.out, options.quiet);
   if (experiment.cancelled) {
     std::cerr << "rigcal: stopped; nothing was written\n";
     return kInterrupted;
@@ -42,6 +45,13 @@ ExitCode run_design(const DesignOptions& options) {
 }
 
 }  // namespace
+
+Experiment design_with_progress(const Today& today, ExperimentRequest request,
+                                const std::string& where, bool quiet) {
+  ProgressLine progress(quiet);
+  request.progress = [&](const std::string& text) { progress.show(text); };
+  return design_experiment(today, request, where);
+}
 
 void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   command.add_option("--duration", experiment.duration, "Length of a run [s]")
@@ -95,6 +105,7 @@ void add_options(CLI::App& command, DesignOptions& options) {
       ->type_name("NAME[:PRECISION]");
   add_experiment_options(command, options.experiment);
   command.add_option("--out", options.out, "Scenario file to write")->required()->type_name("FILE");
+  command.add_flag("--quiet", options.quiet, "No progress");
 }
 
 void add_design(CLI::App& app, ExitCode& exit_code) {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <thread>
 
-#include "estimator/fit/free_parameters.hpp"
 #include "estimator/design/start_pose.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -58,7 +58,8 @@ class Identification {
       if (last > 0 && is_reached(today, request.targets)) return kDone;
       if (last >= options_.runs)
         return tell_why_not("the " + std::to_string(last) + " runs of --runs");
-      const Experiment experiment = design_experiment(today, request, folder_.scenario(last + 1));
+      const Experiment experiment =
+          design_with_progress(today, request, folder_.scenario(last + 1), options_.quiet);
       if (experiment.cancelled) return stopped();
       predicted_ = experiment.parameters;
       std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);

@@ -98,6 +98,7 @@ struct DesignOptions {
   std::vector<std::string> targets;  ///< "NAME[:PRECISION]"
   std::string out;
   ExperimentRequest experiment;  ///< threads 0: as many as there are processors
+  bool quiet = false;
 };
 
 /// What `rigcal identify` is told.
@@ -145,5 +146,9 @@ void add_options(CLI::App& command, IdentifyOptions& options);
 
 /// Options of the runs that design and identify have in common.
 void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
+
+/// Designs a run for them, with progress on standard error.
+Experiment design_with_progress(const Today& today, ExperimentRequest request,
+                                const std::string& where, bool quiet);
 
 }  // namespace service

@@ -22,6 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSearch_s = 18.0;    // longest that the search takes, of all kinds together
+constexpr double kTold_s = 3.0;       // from one word of progress to the next
 constexpr int kScreensOfSignals = 6;  // batches of plans at random, before the search
 constexpr int kScreensOfGains = 3;    // of which there are few
 constexpr int kScreens = 2;           // batches of plans that show what can be seen at all
@@ -114,10 +115,14 @@ class Designer {
       Candidate candidate{.shape = shape_of(kinds[k], request_.duration, mode_hz, request_.rate,
                                             swing_up.value_or(SwingUpRig{}))};
       shape_task(candidate.shape, task_);
+      const std::string name = name_of(kinds[k]);
       const estimator::DesignEffort effort{
           .screens = kinds[k] == PlanKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
           .threads = request_.threads,
-          .over = [&] { return is_stopped() || Clock::now() > end; }};
+          .over = [&] {
+            tell_time(name, begin);
+            return is_stopped() || Clock::now() > end;
+          }};
       candidate.plan = design_for(effort).plan;
       if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
@@ -127,6 +132,20 @@ class Designer {
           ", safety) for the values that the parameters may have; widen the limits, give a shorter "
           "--duration, or calibrate first and give --after");
     }
+  }
+
+  /// Every few seconds.
+  void tell_time(const std::string& kind, Clock::time_point begin) {
+    const std::chrono::duration<double> passed = Clock::now() - begin;
+    const double told = kTold_s * std::floor(passed.count() / kTold_s);
+    tell_progress("looking for the best " + kind + ", " + format_number(told) + " of up to " +
+                  format_number(kSearch_s) + " s");
+  }
+
+  void tell_progress(const std::string& text) {
+    if (!request_.progress || text == last_progress_) return;
+    last_progress_ = text;
+    request_.progress(text);
   }
 
   /// Without targets that no command can tell, where those were not asked for: what one kind of
@@ -201,6 +220,8 @@ class Designer {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
       shape_task(candidate.shape, task_);
+      tell_progress("moving " + std::to_string(kDraws) + " draws by the best " +
+                    name_of(candidate.shape.kind));
       if (!calm_down(candidate)) continue;
       const std::string scenario = scenario_text(candidate);
       const std::optional<Eigen::VectorXd> after = predict(scenario);
@@ -293,6 +314,7 @@ class Designer {
   std::vector<Precision> precisions_;
   bool is_screened_ = false;  // of targets that no command tells
   std::vector<Candidate> candidates_;
+  std::string last_progress_;
   Experiment result_;
 };
 

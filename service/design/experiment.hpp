@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct ExperimentRequest {
   double caution = 1.0;                 ///< share of the rig's limits of motion that is used
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
+  std::function<void(const std::string&)> progress = {};  ///< told now and then what is done
 };
 
 /// One free parameter before and after.

@@ -240,14 +240,16 @@ void expect_experiment(const ExperimentRequest& experiment) {
 
 TEST(OptionBinding, OfDesign) {
   DesignOptions options;
-  parse(kExperiment + "--rig r --after a --for 1.b:2% 2.b --out o", options, {"--parameters"});
+  parse(kExperiment + "--rig r --after a --for 1.b:2% 2.b --out o --quiet", options,
+        {"--parameters"});
   expect_experiment(options.experiment);
   EXPECT_EQ(options.rig, "r");
   EXPECT_EQ(options.after, "a");
   EXPECT_EQ(options.targets, (std::vector<std::string>{"1.b:2%", "2.b"}));
   EXPECT_EQ(options.out, "o");
+  EXPECT_TRUE(options.quiet);
   DesignOptions valued;
-  parse(kExperiment + "--rig r --parameters v --for 2.b --out o", valued, {"--after"});
+  parse(kExperiment + "--rig r --parameters v --for 2.b --out o", valued, {"--after", "--quiet"});
   EXPECT_EQ(valued.values, "v");
   EXPECT_EQ(valued.after, "");
 }
