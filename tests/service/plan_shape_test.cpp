@@ -5,8 +5,10 @@
 #include <cmath>
 #include <random>
 
+#include "service/design/experiment.hpp"
 #include "service/import/rig_file.hpp"
 #include "service/simulation/scenario_file.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
 namespace {
@@ -52,6 +54,17 @@ TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
   other.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   EXPECT_FALSE(find_swing_up(rig("pendulum").mechanism, 0, 6.0));
+}
+
+TEST(SwingUpPlan, IsRefusedWhereItWasAskedFor) {
+  service::Today today =
+      service::look_at(test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  today.rig.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
+  test_support::expect_parts(test_support::refusal([&] {
+                               (void)design_experiment(today, {.kind = service::PlanKind::kSwingUp},
+                                                       "plan.textproto");
+                             }),
+                             {"--kind swing-up", "no pendulum", "leave --kind out"});
 }
 
 TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
