@@ -120,13 +120,18 @@ TEST_P(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
             "");
 
   const service::Today today = service::look_at(kRig, path("pulse.json"));
-  const service::Experiment experiment = service::design_experiment(today,
-                                                                    {.duration = 20.0,
-                                                                     .command_max = 6.0,
-                                                                     .at = {"1=0", "2=0"},
-                                                                     .kind = GetParam(),
-                                                                     .threads = 2},
-                                                                    path("designed.textproto"));
+  std::vector<std::string> progress;
+  const service::ExperimentRequest request{
+      .duration = 20.0,
+      .command_max = 6.0,
+      .at = {"1=0", "2=0"},
+      .kind = GetParam(),
+      .threads = 2,
+      .progress = [&](const std::string& text) { progress.push_back(text); }};
+  const service::Experiment experiment =
+      service::design_experiment(today, request, path("designed.textproto"));
+  EXPECT_GE(progress.size(), 2U);
+  EXPECT_TRUE(progress.back().starts_with("moving 200 draws by the best ")) << progress.back();
   RecordProperty("kind", name_of(experiment.kind));
   proto::write_file(path("designed.textproto"), experiment.scenario);
   ASSERT_EQ(run(path("designed.textproto"), path("designed.mcap"), simulated_furuta()), "");
