@@ -7,8 +7,8 @@ namespace estimator {
 /// A sensor whose errors are those of counting.
 struct CountingSensor {
   int sensor = 0;        ///< and noise group
-  double quantum = 0.0;  ///< [rad]
-  double analog = 0.0;   ///< variance of white noise before counting [rad²]
+  double quantum = 0.0;  ///< [rad or m]
+  double analog = 0.0;   ///< variance of white noise before counting, in its unit squared
 };
 
 /// Sums Σ_t A_tᵀ e^{2πikθ_t/q} over the readings of one sensor, times the amplitude of the harmonic
@@ -16,9 +16,9 @@ struct CountingSensor {
 using Harmonics = Eigen::MatrixXd;
 
 /// @param rows    A, one a reading
-/// @param angles  that are read [rad]
+/// @param angles  that are read [rad or m]
 /// @param count   of harmonics
-/// @param unit    whitened errors to errors [1/rad]
+/// @param unit    whitened errors to errors [1/rad or 1/m]
 Harmonics sum_harmonics(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles, int count,
                         const CountingSensor& sensor, double unit);
 

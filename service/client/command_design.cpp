@@ -67,9 +67,10 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
                   "Largest command, in the motor's unit; default: what the rig file allows")
       ->check(proto::number_from_to(1e-9, 1e6))
       ->type_name("NUMBER");
-  const std::map<std::string, PlanKind> kinds = {{"multisine", PlanKind::kMultisine},
-                                                 {"pulses", PlanKind::kPulses},
-                                                 {"swing-up", PlanKind::kSwingUp}};
+  std::map<std::string, PlanKind> kinds;
+  for (const PlanKind kind : {PlanKind::kMultisine, PlanKind::kPulses, PlanKind::kSwingUp}) {
+    kinds[name_of(kind)] = kind;
+  }
   command.add_option("--kind", experiment.kind, "What is commanded; default: what tells more")
       ->transform(proto::one_of(kinds))
       ->type_name("multisine|pulses|swing-up");

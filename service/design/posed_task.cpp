@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "daq/scenario/command_limits.hpp"
 #include "estimator/design/start_pose.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/simulation/scenario_file.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/word_list.hpp"
 
@@ -73,18 +73,12 @@ Eigen::VectorXd read_places(const std::vector<std::string>& texts,
 }
 
 daq::CommandLimits command_limits(const Rig& rig, const ExperimentRequest& request, int motor) {
-  const HingeFacts& facts = rig.hinge_facts[static_cast<std::size_t>(motor)];
-  daq::CommandLimits limits;
-  if (facts.control_max > 0.0) limits.command_max = facts.control_max;
-  if (const auto& safety = rig.safety) {
-    limits = daq::rig_command_limits(
-        safety->command_max > 0.0 ? safety->command_max : limits.command_max,
-        safety->command_slew_per_s_max);
-  }
+  daq::CommandLimits limits = allowed_commands(rig, motor);
   if (request.command_max > limits.command_max) {
     throw proto::InputError("--command-max " + format_number(request.command_max) +
                             ": the rig file allows " + format_number(limits.command_max) + " " +
-                            facts.control_unit + "; lower it or leave it out");
+                            rig.hinge_facts[static_cast<std::size_t>(motor)].control_unit +
+                            "; lower it or leave it out");
   }
   if (request.command_max > 0.0) limits.command_max = request.command_max;
   if (!std::isfinite(limits.command_max)) {

@@ -34,7 +34,7 @@ std::optional<SwingUpRig> find_swing_up(const estimator::Mechanism& mechanism, i
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (j == motor || hinge.motorised || !hinge.traits().turns) continue;
-    if (!has_own_encoder(mechanism, j)) continue;
+    if (!has_own_encoder(mechanism, j) || find_coupling(mechanism, j) != nullptr) continue;
     const double hangs = std::remainder(rest->coordinates[j], 2.0 * std::numbers::pi);
     if (!(std::abs(hangs) < kHangs)) continue;
     const auto mode = std::ranges::max_element(rest->modes, {}, [&](const auto& each) {

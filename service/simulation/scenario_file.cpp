@@ -127,14 +127,8 @@ class ScenarioReader {
   void read_command_limits() {
     if (scenario_.motor < 0) return;
     const HingeFacts& motor = rig_.hinge_facts[static_cast<std::size_t>(scenario_.motor)];
-    daq::CommandLimits of_rig;
-    if (motor.control_max > 0.0) of_rig.command_max = motor.control_max;
-    if (const auto& safety = rig_.safety) {
-      of_rig = daq::rig_command_limits(
-          safety->command_max > 0.0 ? safety->command_max : of_rig.command_max,
-          safety->command_slew_per_s_max);
-    }
-    scenario_.command_limits = daq::tighten_command(of_rig, source_.limits(), root_);
+    scenario_.command_limits =
+        daq::tighten_command(allowed_commands(rig_, scenario_.motor), source_.limits(), root_);
     daq::check_command(scenario_.excitation, scenario_.command_limits, motor.control_unit,
                        rig_.path, root_);
   }
@@ -167,6 +161,16 @@ Scenario parse_scenario(const std::string& path, const std::string& text, const 
   return ScenarioReader(path, message, proto::TextLocator(path, v1::Scenario::descriptor(), &tree),
                         rig)
       .read();
+}
+
+daq::CommandLimits allowed_commands(const Rig& rig, int motor) {
+  const double control_max = rig.hinge_facts[static_cast<std::size_t>(motor)].control_max;
+  daq::CommandLimits limits;
+  if (control_max > 0.0) limits.command_max = control_max;
+  if (!rig.safety) return limits;
+  return daq::rig_command_limits(
+      rig.safety->command_max > 0.0 ? rig.safety->command_max : limits.command_max,
+      rig.safety->command_slew_per_s_max);
 }
 
 Scenario load_scenario(const std::string& path, const Rig& rig) {

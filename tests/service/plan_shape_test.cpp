@@ -41,7 +41,8 @@ TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
               1e-3);
 }
 
-// Without an encoder of its own, a motor of its own, or zero where it hangs, nothing can.
+// Without an encoder of its own, with a motor of its own, with zero where it does not hang, or
+// where it follows another joint, nothing can.
 TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
   const service::Rig furuta = rig("furuta");
   service::Rig other = furuta;
@@ -52,6 +53,9 @@ TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   other = furuta;
   other.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
+  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
+  other = furuta;
+  other.mechanism.couplings.push_back({.hinge = 1, .follows = 0, .ratio = 2.0});
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   EXPECT_FALSE(find_swing_up(rig("pendulum").mechanism, 0, 6.0));
 }
