@@ -6,6 +6,7 @@
 
 #include "estimator/assess/piece_cuts.hpp"
 #include "estimator/assess/reading_noise.hpp"
+#include "estimator/fit/physical/integration_steps.hpp"
 #include "estimator/math/distributions.hpp"
 
 namespace estimator {
@@ -67,16 +68,6 @@ struct WindowedInput {
   std::vector<double> spacing;
   ShootingGrid grid;
 };
-
-/// The steps of a window, one for every kStepPiece from its own start.
-std::vector<double> steps_from(const std::vector<double>& steps, double start) {
-  const auto at = std::min(static_cast<std::size_t>(start / kStepPiece), steps.size() - 1);
-  std::vector<double> own;
-  for (std::size_t k = at; k < steps.size(); ++k) {
-    own.push_back(std::min(steps[k], steps[std::min(k + 1, steps.size() - 1)]));
-  }
-  return own;
-}
 
 WindowedInput cut_windows(const ShootingFit& fit, const std::vector<Piece>& pieces, bool refined) {
   WindowedInput input;

@@ -221,9 +221,10 @@ LevenbergMarquardt::Trial LevenbergMarquardt::try_step() {
                                     : gain > 0.0 && trial.gain_ratio > kMinGainRatio);
   trial.free_of_damping = step_.damping_share <= kNegligibleDampingShare;
   trial.small_step = step_is_small();
-  trial.small_promise = step_.predicted <= options_.cost_tolerance * cost_;
+  const double small = options_.cost_tolerance * std::max(cost_, options_.least_cost);
+  trial.small_promise = step_.predicted <= small;
   trial.negligible = step_.predicted <= options_.negligible_decrease * cost_;
-  trial.small_gain = gain <= options_.cost_tolerance * cost_;
+  trial.small_gain = gain <= small;
   return trial;
 }
 
@@ -270,7 +271,8 @@ bool LevenbergMarquardt::is_stagnant() const {
   const auto steps = static_cast<int>(summary_.history.size()) - 1;
   if (steps < kStagnantSteps) return false;
   const auto before = static_cast<std::size_t>(steps - kStagnantSteps);
-  return summary_.history[before].cost - cost_ <= options_.stagnant_gain * cost_;
+  const double least = cost_ > options_.far_cost ? options_.far_gain : options_.stagnant_gain;
+  return summary_.history[before].cost - cost_ <= least * std::max(cost_, options_.least_cost);
 }
 
 // max |g_i| / (√D_ii ‖r‖) over unknowns that are not held by a bound.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/optimize/lm_summary.hpp"
@@ -34,6 +35,15 @@ struct LmOptions {
   /// Stop when three accepted steps together gained less than stagnant_gain · cost. With 1e4
   /// residuals, a gain of 1e-7 moves no parameter by more than 0.03 standard deviations.
   double stagnant_gain = 1e-7;
+
+  /// Costs below count as this where decreases are compared with them: what whitened residuals come
+  /// to that are no better than noise.
+  double least_cost = 0.0;
+
+  /// Above `far_cost`, what three accepted steps together have to gain of the cost: a start from
+  /// which nothing better than this is reached is worth no more of them.
+  double far_cost = std::numeric_limits<double>::infinity();
+  double far_gain = 0.1;
 
   /// α of (H + α D) δ = −g at the start, and its range. Marquardt's scaling makes α
   /// dimensionless; a starting value relative to max diag(H) freezes the parameters of stiff

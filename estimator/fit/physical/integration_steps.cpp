@@ -37,6 +37,15 @@ std::vector<double> choose_local_steps(const Segment& segment, const Eigen::Matr
   return steps;
 }
 
+std::vector<double> steps_from(const std::vector<double>& steps, double start) {
+  const auto at = std::min(static_cast<std::size_t>(start / kStepPiece), steps.size() - 1);
+  std::vector<double> own;
+  for (std::size_t k = at; k < steps.size(); ++k) {
+    own.push_back(std::min(steps[k], steps[std::min(k + 1, steps.size() - 1)]));
+  }
+  return own;
+}
+
 void limit_steps(double longest, ShootingGrid& grid) {
   grid.step = std::min(grid.step, longest);
   for (std::vector<double>& steps : grid.local_steps) {

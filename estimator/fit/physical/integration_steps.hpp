@@ -38,6 +38,9 @@ std::vector<double> choose_local_steps(const Segment& segment, const Eigen::Matr
                                        double spacing, const Eigen::VectorXd& scales,
                                        const StepLimits& limits, double shortest);
 
+/// Such steps from `start` [s] on: of a window of their segment that begins there.
+std::vector<double> steps_from(const std::vector<double>& steps, double start);
+
 /// Shortens all steps to at most `longest` [s].
 void limit_steps(double longest, ShootingGrid& grid);
 

@@ -22,6 +22,7 @@ namespace {
 
 constexpr double kNegligibleShare = 1e-6;  // process noise not worth a word, of the accelerations
 constexpr double kLooseTolerance = 1e-4;   // relative decrease of the cost that ends a loose fit
+constexpr double kLooseGain = 1e-3;        // at least, in three steps
 constexpr int kLooseIterations = 30;
 
 /// Cost a reading above which a loose fit has gone astray: more than a model that is merely wrong
@@ -35,6 +36,10 @@ constexpr double kAstrayRatio = 1.5;
 /// to lead far astray: hardly more than a regression of accelerations, which any start survives.
 constexpr double kApproachShare = 1.0;
 constexpr double kApproachInterval = 0.05;  // [s]
+
+/// Of the excerpt that a start is brought near by, and of a window of it.
+constexpr double kExcerptIntervals = 50.0;
+constexpr double kWindowIntervals = 5.0;
 
 /// Process noise acts at nodes alone, and readings in between are off by what it would have done
 /// there: midway between two nodes of known state, σ √(T³/192) of their spacing T.
@@ -122,14 +127,18 @@ void ShootingFit::shorten_intervals(const Mechanism& start) {
 }
 
 std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
-  return loose_problem(mechanism, input_.grid, input_.noise);
+  return loose_problem(mechanism, whole_of(input_), input_.grid.interval, input_.noise);
 }
 
 std::unique_ptr<ShootingProblem> ShootingFit::loose_problem(const Mechanism& mechanism,
-                                                            const ShootingGrid& grid,
+                                                            const Excerpt& excerpt, double interval,
                                                             const ShootingNoise& noise) const {
-  return std::make_unique<ShootingProblem>(without_creep(mechanism), input_.segments, input_.states,
-                                           input_.state_spacing, grid, noise, monitor_.threads);
+  ShootingGrid grid = input_.grid;
+  grid.interval = interval;
+  grid.local_steps = excerpt.local_steps;
+  return std::make_unique<ShootingProblem>(without_creep(mechanism), excerpt.segments,
+                                           excerpt.states, excerpt.state_spacing, grid, noise,
+                                           monitor_.threads);
 }
 
 /// Process noise of that share of the accelerations, and readings no better than it allows: what is
@@ -143,48 +152,68 @@ ShootingNoise ShootingFit::lenient_noise(double share, double interval) const {
   return noise;
 }
 
-/// Parameters and states with a generous process noise. Where they end far from the readings, once
-/// more with readings that are worth no more than that noise allows, then from the parameters that
-/// short intervals give, and the better of both.
+/// Parameters and states with a generous process noise: of an excerpt, and from what that gives of
+/// everything. Where this ends far from the readings, everything from the start.
 void ShootingFit::fit_loosely(const Mechanism& start) {
-  Mechanism held = held_near_start(start);
-  joint_ = first_problem(held);
+  const Mechanism held = held_near_start(start);
+  const double interval = input_.grid.interval;
+  const Excerpt excerpt =
+      take_excerpt(input_, kExcerptIntervals * interval, kWindowIntervals * interval);
+  joint_ = search(held, excerpt);
+  if (excerpt.is_whole) return;
+  joint_history_.iterations_most += joint_history_.iterations;
+  Mechanism near = held;
+  take_values(joint_->mechanism(), near);
+  const Excerpt whole = whole_of(input_);
+  joint_ = loose_problem(near, whole, interval, joint_->noise());
+  announce("from what an excerpt gives", near, joint_history_);
   run_loosely(*joint_);
-  const auto is_done = [&] {
-    return is_cancelled() || joint_->cost() <= kAstray * total_readings(*joint_);
-  };
-  if (is_done()) return;
-  const ShootingNoise noise = lenient_noise(kGenerousShare, input_.grid.interval);
-  if (noise.angle != input_.noise.angle) {
-    joint_ = loose_problem(held, input_.grid, noise);
-    announce("with readings of less weight", held, joint_history_);
-    run_loosely(*joint_);
-    if (is_done()) return;
-  }
-  if (!approach(held)) return;
-  std::unique_ptr<ShootingProblem> again = loose_problem(held, input_.grid, noise);
-  announce("from what short pieces give", held, joint_history_);
-  run_loosely(*again);
-  if (again->cost() < joint_->cost()) joint_ = std::move(again);
+  if (is_near(*joint_)) return;
+  announce("from the start", held, joint_history_);
+  joint_ = search(held, whole);
 }
 
-/// Moves the parameters to what short intervals give. False where the readings are too sparse.
-bool ShootingFit::approach(Mechanism& mechanism) {
-  ShootingGrid grid = input_.grid;
-  grid.interval = std::max(kApproachInterval, least_interval(input_.segments));
-  if (grid.interval >= input_.grid.interval) return false;
-  const std::unique_ptr<ShootingProblem> problem =
-      loose_problem(mechanism, grid, lenient_noise(kApproachShare, grid.interval));
-  announce("in short pieces", mechanism, joint_history_);
-  run_loosely(*problem);
-  take_values(problem->mechanism(), mechanism);
-  return true;
+/// Where a fit of an excerpt ends far from the readings, once more with readings that are worth no
+/// more than its process noise allows, then from the parameters that short intervals give, and the
+/// better of both.
+std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
+                                                     const Excerpt& excerpt) {
+  const double interval = input_.grid.interval;
+  std::unique_ptr<ShootingProblem> best = loose_problem(start, excerpt, interval, input_.noise);
+  run_loosely(*best);
+  if (is_near(*best)) return best;
+  const ShootingNoise noise = lenient_noise(kGenerousShare, interval);
+  if (noise.angle != input_.noise.angle) {
+    best = loose_problem(start, excerpt, interval, noise);
+    announce("with readings of less weight", start, joint_history_);
+    run_loosely(*best);
+    if (is_near(*best)) return best;
+  }
+  const double shorter = std::max(kApproachInterval, least_interval(input_.segments));
+  if (shorter >= interval) return best;
+  const std::unique_ptr<ShootingProblem> approach =
+      loose_problem(start, excerpt, shorter, lenient_noise(kApproachShare, shorter));
+  announce("in short pieces", start, joint_history_);
+  run_loosely(*approach);
+  Mechanism near = start;
+  take_values(approach->mechanism(), near);
+  std::unique_ptr<ShootingProblem> again = loose_problem(near, excerpt, interval, noise);
+  announce("from what short pieces give", near, joint_history_);
+  run_loosely(*again);
+  return again->cost() < best->cost() ? std::move(again) : std::move(best);
+}
+
+bool ShootingFit::is_near(const ShootingProblem& problem) const {
+  return is_cancelled() || problem.cost() <= kAstray * total_readings(problem);
 }
 
 void ShootingFit::run_loosely(ShootingProblem& problem) {
   LmOptions loose;
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
+  loose.stagnant_gain = kLooseGain;
+  loose.least_cost = total_readings(problem);
+  loose.far_cost = kAstray * loose.least_cost;
   run(problem, loose, joint_history_);
 }
 
@@ -324,7 +353,9 @@ bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
                             ShootingHistory& history) const {
   const ShootingHistory before = history;
   announce("from another start", again->mechanism(), history);
-  run(*again, options_for(*again, decrease), history);
+  LmOptions options = options_for(*again, decrease);
+  options.far_cost = kAstray * before.cost;
+  run(*again, options, history);
   if (again->cost() < before.cost - kSmallDecrease) {
     problem = std::move(again);
     return true;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/excerpt.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/fit/segment_trajectory.hpp"
@@ -80,12 +81,12 @@ class ShootingFit {
   bool is_cancelled() const;
 
  private:
-  std::unique_ptr<ShootingProblem> loose_problem(const Mechanism& mechanism,
-                                                 const ShootingGrid& grid,
-                                                 const ShootingNoise& noise) const;
+  std::unique_ptr<ShootingProblem> loose_problem(const Mechanism& mechanism, const Excerpt& excerpt,
+                                                 double interval, const ShootingNoise& noise) const;
   ShootingNoise lenient_noise(double share, double interval) const;
   void fit_loosely(const Mechanism& start);
-  bool approach(Mechanism& mechanism);
+  std::unique_ptr<ShootingProblem> search(const Mechanism& start, const Excerpt& excerpt);
+  bool is_near(const ShootingProblem& problem) const;
   void run_loosely(ShootingProblem& problem);
   bool is_over(const ShootingHistory& history) const;
   std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "estimator/fit/shadow/trajectory_problem.hpp"
-#include "estimator/spook/step_residual.hpp"
 #include "estimator/model/kinematics.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 
 namespace {
@@ -71,7 +71,7 @@ class MatchedData {
       v = w;
     }
     const auto offset = [&](int joint) {
-      return mechanism_.hinge_parameter(joint, HingeQuantity::kEncoderOffset).value;
+      return mechanism_.hinge_parameter(joint, estimator::HingeQuantity::kEncoderOffset).value;
     };
     const Eigen::Vector2d offsets(offset(0), offset(1));
     for (int k = 0; k < kNodes; ++k) {

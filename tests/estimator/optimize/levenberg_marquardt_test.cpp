@@ -372,6 +372,51 @@ TEST(LevenbergMarquardt, KinkEndsWithoutFurtherDecrease) {
 
 // With the gradient's sign wrong no damping gives descent: the solver must say so, in finitely many
 // trials, and leave the point alone.
+/// Cost offset² + x⁴, where steps halve x.
+FunctionProblem slow_descent(double offset) {
+  return FunctionProblem(
+      [=](const Eigen::VectorXd& x) {
+        return vector({offset, x[0] * x[0]});
+      },
+      [](const Eigen::VectorXd& x) {
+        return vector({0.0, 2.0 * x[0]});
+      },
+      vector({1.0}));
+}
+
+// From 1 the cost falls sixteenfold a step. Three steps to 2⁻¹² gain 1, three to 2⁻¹⁶ a sixteenth,
+// three to 2⁻²⁰ a 256th.
+TEST(LevenbergMarquardt, CostsNoBetterThanNoiseAreNotWorthASearch) {
+  LmOptions options;
+  options.stagnant_gain = 0.01;
+  options.cost_tolerance = options.negligible_decrease = 0.0;
+  options.max_iterations = 12;
+  FunctionProblem all = slow_descent(0.0);
+  EXPECT_EQ(solve(all, options).iterations, 12);
+  options.least_cost = 1.0;
+  FunctionProblem noise = slow_descent(0.0);
+  const LmSummary summary = solve(noise, options);
+  EXPECT_EQ(summary.termination, Termination::kNoFurtherDecrease);
+  EXPECT_EQ(summary.iterations, 5);
+  options.stagnant_gain = 0.0;
+  options.cost_tolerance = 0.01;
+  FunctionProblem tolerated = slow_descent(0.0);
+  EXPECT_EQ(solve(tolerated, options).termination, Termination::kCostTolerance);
+}
+
+TEST(LevenbergMarquardt, FarFromWhereItShouldComeThreeStepsMustGainMore) {
+  LmOptions options;
+  options.cost_tolerance = options.negligible_decrease = 0.0;
+  options.far_cost = 4.5;
+  FunctionProblem near = slow_descent(2.0);
+  EXPECT_GT(solve(near, options).iterations, 4);
+  options.far_cost = 3.5;
+  FunctionProblem far = slow_descent(2.0);
+  const LmSummary summary = solve(far, options);
+  EXPECT_EQ(summary.termination, Termination::kNoFurtherDecrease);
+  EXPECT_EQ(summary.iterations, 4) << "the first three gain a quarter, the next a 64th";
+}
+
 TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {
   FunctionProblem problem([](const Eigen::VectorXd& x) { return Eigen::VectorXd(x); },
                           [](const Eigen::VectorXd&) { return -Eigen::MatrixXd::Identity(2, 2); },

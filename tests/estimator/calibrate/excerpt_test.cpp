@@ -1,0 +1,99 @@
+#include "estimator/fit/physical/excerpt.hpp"
+
+#include <gtest/gtest.h>
+
+namespace estimator {
+namespace {
+
+constexpr double kExcerptPeriod = 1e-2;
+
+/// Readings and states tell which sample they are of.
+void add_told_segment(int samples, ShootingInput& input) {
+  Segment segment;
+  segment.period = kExcerptPeriod;
+  segment.angles = Eigen::VectorXd::LinSpaced(samples, 0.0, samples - 1.0);
+  segment.controls.resize(samples, 0);
+  segment.begins = true;
+  input.states.emplace_back(2, samples);
+  input.states.back().row(0) = segment.angles.transpose();
+  input.states.back().row(1).setZero();
+  input.segments.push_back(std::move(segment));
+  input.state_spacing.push_back(kExcerptPeriod);
+}
+
+int first_sample(const Segment& segment) { return static_cast<int>(segment.angles(0, 0)); }
+
+TEST(Excerpt, IsEverythingWhereLittleWouldBeLeftOut) {
+  ShootingInput input;
+  add_told_segment(1000, input);
+  add_told_segment(1001, input);
+  const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
+  EXPECT_TRUE(excerpt.is_whole);
+  ASSERT_EQ(excerpt.segments.size(), 2U);
+  EXPECT_EQ(excerpt.segments[1].angles, input.segments[1].angles);
+  EXPECT_EQ(excerpt.states[1], input.states[1]);
+  EXPECT_FALSE(take_excerpt(input, 9.9, 1.0).is_whole);
+}
+
+// 60 s: ten windows of one second, the first after 2.95 s, each 5.9 s after the one before.
+TEST(Excerpt, SpreadsItsWindowsEvenly) {
+  ShootingInput input;
+  add_told_segment(6001, input);
+  const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
+  EXPECT_FALSE(excerpt.is_whole);
+  ASSERT_EQ(excerpt.segments.size(), 10U);
+  for (std::size_t w = 0; w < 10; ++w) {
+    const Segment& window = excerpt.segments[w];
+    EXPECT_EQ(window.sample_count(), 101);
+    EXPECT_FALSE(window.begins);
+    EXPECT_NEAR(first_sample(window), 295.0 + 590.0 * static_cast<double>(w), 1.0);
+    EXPECT_EQ(excerpt.states[w].row(0), window.angles.col(0).transpose());
+    EXPECT_EQ(excerpt.state_spacing[w], kExcerptPeriod);
+  }
+}
+
+// A load that is carried in one short recording alone is told by that one.
+TEST(Excerpt, HasSomethingOfEachSegment) {
+  ShootingInput input;
+  add_told_segment(6001, input);
+  add_told_segment(51, input);
+  add_told_segment(201, input);
+  const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
+  ASSERT_EQ(excerpt.segments.size(), 12U);
+  EXPECT_EQ(excerpt.segments[10].angles, input.segments[1].angles) << "shorter than a window";
+  EXPECT_TRUE(excerpt.segments[10].begins);
+  EXPECT_EQ(first_sample(excerpt.segments[11]), 50) << "in the middle";
+  EXPECT_EQ(excerpt.segments[11].sample_count(), 101);
+}
+
+// States go by the mean period, samples by their own times.
+TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
+  ShootingInput input;
+  add_told_segment(6001, input);
+  for (int k = 0; k < 6001; ++k) {  // half as fast in the first half
+    input.segments[0].times.push_back(kExcerptPeriod * (k < 3000 ? 0.5 * k : 1.5 * k - 3000.0));
+  }
+  const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
+  ASSERT_EQ(excerpt.segments.size(), 10U);
+  for (std::size_t w : {0U, 9U}) {
+    const double begin = excerpt.segments[w].start;
+    EXPECT_NEAR(excerpt.states[w](0, 0), begin / kExcerptPeriod, 1.0);
+    EXPECT_NEAR(static_cast<double>(excerpt.states[w].cols()), 101.0, 2.0);
+  }
+  EXPECT_EQ(excerpt.segments[0].sample_count(), 201);
+}
+
+TEST(Excerpt, KeepsTheStepsOfItsWindows) {
+  ShootingInput input;
+  add_told_segment(6001, input);
+  std::vector<double> steps(301, 0.004);
+  for (std::size_t k = 150; k < steps.size(); ++k) steps[k] = 0.001;  // from 30 s on
+  input.grid.local_steps = {steps};
+  const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
+  ASSERT_EQ(excerpt.local_steps.size(), 10U);
+  EXPECT_EQ(excerpt.local_steps[4].front(), 0.004) << "26.55 s";
+  EXPECT_EQ(excerpt.local_steps[5].front(), 0.001) << "32.45 s";
+}
+
+}  // namespace
+}  // namespace estimator

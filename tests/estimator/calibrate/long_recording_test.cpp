@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "estimator/calibrate/calibrate.hpp"
+#include "tests/estimator/calibrate/reference_recording.hpp"
+
+namespace {
+
+using estimator::Calibration;
+using estimator::Mechanism;
+using estimator::Recording;
+using test_support::ReferenceFuruta;
+
+constexpr double kLongPeriod = 5e-3;
+
+Recording forty_seconds(const ReferenceFuruta& rig) {
+  return test_support::record(rig, Eigen::Vector4d::Zero(),
+                              test_support::three_sines(8000, kLongPeriod), kLongPeriod, 1e-3, 11);
+}
+
+bool has_stage(const Calibration& result, const std::string& stage) {
+  return std::ranges::any_of(result.history, [&](const estimator::IterationRecord& record) {
+    return record.stage == stage;
+  });
+}
+
+// From inertias wrong by a factor of three the first steps are taken by an excerpt; estimates are
+// those of the whole all the same.
+TEST(LongRecording, IsApproachedByAnExcerpt) {
+  const ReferenceFuruta rig = test_support::viscous_furuta();
+  const std::vector<Recording> recordings = {forty_seconds(rig)};
+  const Calibration near = estimator::calibrate(test_support::free_furuta(rig, 1.0), recordings);
+  const Calibration far = estimator::calibrate(test_support::free_furuta(rig, 3.0), recordings);
+  EXPECT_TRUE(far.converged());
+  for (std::size_t i = 0; i < far.parameters.size(); ++i) {
+    const estimator::ParameterEstimate& estimate = far.parameters[i];
+    EXPECT_NEAR(estimate.value, near.parameters[i].value, 0.05 * estimate.standard_deviation)
+        << estimate.name;
+  }
+  EXPECT_TRUE(has_stage(far, "from what an excerpt gives"));
+  EXPECT_FALSE(has_stage(far, "from the start"));
+}
+
+// What windows do not bring near the readings gets a try with everything. Here nothing comes near:
+// accelerations are eight times those of the model.
+TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
+  const ReferenceFuruta rig = test_support::viscous_furuta();
+  Recording faster = forty_seconds(rig);
+  for (estimator::Segment& segment : faster.segments) segment.angles *= 8.0;
+  const Calibration result = estimator::calibrate(test_support::free_furuta(rig, 1.0), {faster});
+  EXPECT_TRUE(has_stage(result, "from what an excerpt gives"));
+  EXPECT_TRUE(has_stage(result, "from the start"));
+}
+
+// Iterations of an excerpt are not counted among those that were asked for at most.
+TEST(LongRecording, HasIterationsBesideThoseOfTheExcerpt) {
+  const ReferenceFuruta rig = test_support::viscous_furuta();
+  estimator::CalibrationOptions options;
+  options.max_iterations = 12;
+  const Calibration result =
+      estimator::calibrate(test_support::free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
+  EXPECT_TRUE(result.converged());
+  EXPECT_GT(result.history.back().iteration, options.max_iterations);
+}
+
+}  // namespace
