@@ -6,7 +6,7 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/compare_arm.sh [OUTPUT_FOLDER]
 
-Runs `rigcal study arm` (configs/study-arm.textproto; takes an hour), checks the arms that it draws against
+Runs `rigcal study arm` (configs/study-arm.textproto; takes two hours), checks the arms that it draws against
 Pinocchio, and fits those of two links with MuJoCo's sysid. Prints tables, also left in OUTPUT_FOLDER
 (default: out/arm): study/index.html, pinocchio.md, mujoco.md.
 
