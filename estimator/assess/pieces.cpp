@@ -117,11 +117,9 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
                 const CalibrationMonitor& monitor, WindowedInput& input) {
   ShootingProblem problem(with_free(mechanism, {}), input.segments, input.states, input.spacing,
                           input.grid, noise, monitor.threads);
-  double readings = 0.0;
-  for (int i = 0; i < problem.sensor_count(); ++i) readings += problem.reading_count(i);
   LmOptions options;
   options.max_iterations = kStateIterations;
-  options.cost_tolerance = kStateDecrease / readings;
+  options.cost_tolerance = kStateDecrease / problem.reading_count();
   solve(problem, options, {}, monitor.stop);
   for (int s = 0; s < problem.segment_count(); ++s) {
     input.states[static_cast<std::size_t>(s)] = problem.states(s);
@@ -133,11 +131,9 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
 /// are seen to be; 1 for sensors that count.
 Eigen::VectorXd reading_variances(const ShootingProblem& problem,
                                   const std::vector<std::vector<Eigen::VectorXd>>& errors) {
-  double rows = 0.0;
-  for (int i = 0; i < problem.sensor_count(); ++i) rows += problem.reading_count(i);
   const ArrowLayout layout = problem.layout();
   const double unknowns = layout.node_count * layout.node_size + layout.arrow_size;
-  const double redundancy = std::max(1.0 - unknowns / rows, 0.5);
+  const double redundancy = std::max(1.0 - unknowns / problem.reading_count(), 0.5);
   Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
   for (int i = 0; i < problem.sensor_count(); ++i) {
     const auto& own = errors[static_cast<std::size_t>(i)];

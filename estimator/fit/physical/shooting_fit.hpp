@@ -20,6 +20,10 @@ namespace estimator {
 /// what slides this and other thresholds in rad are multiplied by JointUnits::scale.
 inline constexpr double kPredictableRmse = 0.5;
 
+/// Cost a reading above which a fit has gone astray: more than a model that is merely wrong leaves
+/// with a generous process noise.
+inline constexpr double kAstray = 10.0;
+
 /// One solve after another, with all iterations counted and recorded as one history.
 struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< of the last solve

@@ -79,6 +79,12 @@ int ShootingProblem::inertial_reading_count(int place) const {
   return static_cast<int>(count);
 }
 
+int ShootingProblem::all_reading_count() const {
+  int count = reading_count();
+  for (int place = 0; place < std::ssize(sensed_); ++place) count += inertial_reading_count(place);
+  return count;
+}
+
 double ShootingProblem::inertial_squared_error(int place) const {
   double sum = 0.0;
   for (int s = 0; s < segment_count(); ++s) sum += inertial_squares(point_, s, place);

@@ -161,6 +161,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Number of readings of the axis at a place among those, and the sum of their squared errors.
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
+  /// Number of readings of encoders and inertial sensors.
+  int all_reading_count() const;
   /// The errors, one a reading.
   std::vector<double> inertial_errors(int place) const;
 
