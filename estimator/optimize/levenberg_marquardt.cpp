@@ -221,10 +221,9 @@ LevenbergMarquardt::Trial LevenbergMarquardt::try_step() {
                                     : gain > 0.0 && trial.gain_ratio > kMinGainRatio);
   trial.free_of_damping = step_.damping_share <= kNegligibleDampingShare;
   trial.small_step = step_is_small();
-  const double small = options_.cost_tolerance * std::max(cost_, options_.least_cost);
-  trial.small_promise = step_.predicted <= small;
+  trial.small_promise = step_.predicted <= options_.cost_tolerance * cost_;
   trial.negligible = step_.predicted <= options_.negligible_decrease * cost_;
-  trial.small_gain = gain <= small;
+  trial.small_gain = gain <= options_.cost_tolerance * cost_;
   return trial;
 }
 
@@ -272,7 +271,7 @@ bool LevenbergMarquardt::is_stagnant() const {
   if (steps < kStagnantSteps) return false;
   const auto before = static_cast<std::size_t>(steps - kStagnantSteps);
   const double least = cost_ > options_.far_cost ? options_.far_gain : options_.stagnant_gain;
-  return summary_.history[before].cost - cost_ <= least * std::max(cost_, options_.least_cost);
+  return summary_.history[before].cost - cost_ <= least * cost_;
 }
 
 // max |g_i| / (√D_ii ‖r‖) over unknowns that are not held by a bound.

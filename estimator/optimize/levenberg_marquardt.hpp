@@ -36,10 +36,6 @@ struct LmOptions {
   /// residuals, a gain of 1e-7 moves no parameter by more than 0.03 standard deviations.
   double stagnant_gain = 1e-7;
 
-  /// Costs below count as this where decreases are compared with them: what whitened residuals come
-  /// to that are no better than noise.
-  double least_cost = 0.0;
-
   /// Above `far_cost`, what three accepted steps together have to gain of the cost: a start from
   /// which nothing better than this is reached is worth no more of them.
   double far_cost = std::numeric_limits<double>::infinity();

@@ -141,8 +141,7 @@ void ShootingFit::run_loosely(ShootingProblem& problem) {
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
   loose.stagnant_gain = kLooseGain;
-  loose.least_cost = problem.all_reading_count();
-  loose.far_cost = kAstray * loose.least_cost;
+  loose.far_cost = kAstray * problem.all_reading_count();
   run(problem, loose, joint_history_);
 }
 
