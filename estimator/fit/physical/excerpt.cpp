@@ -8,6 +8,12 @@
 namespace estimator {
 namespace {
 
+double total_duration(const std::vector<Segment>& segments) {
+  double total = 0.0;
+  for (const Segment& segment : segments) total += segment.duration();
+  return total;
+}
+
 void add_window(const ShootingInput& input, std::size_t s, int first, int count, Excerpt& excerpt) {
   const Segment& segment = input.segments[s];
   excerpt.segments.push_back(rows_of(segment, first, count));
@@ -30,8 +36,7 @@ Excerpt whole_of(const ShootingInput& input) {
 }
 
 Excerpt take_excerpt(const ShootingInput& input, double duration, double window) {
-  double total = 0.0;
-  for (const Segment& segment : input.segments) total += segment.duration();
+  const double total = total_duration(input.segments);
   if (total <= 2.0 * duration) return whole_of(input);
   Excerpt excerpt{.is_whole = false};
   for (std::size_t s = 0; s < input.segments.size(); ++s) {
@@ -50,7 +55,8 @@ Excerpt take_excerpt(const ShootingInput& input, double duration, double window)
       add_window(input, s, first, last - first + 1, excerpt);
     }
   }
-  return excerpt;
+  // Of many short segments all is taken, or almost.
+  return total <= 2.0 * total_duration(excerpt.segments) ? whole_of(input) : excerpt;
 }
 
 }  // namespace estimator

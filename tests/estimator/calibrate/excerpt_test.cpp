@@ -32,7 +32,7 @@ TEST(Excerpt, IsEverythingWhereLittleWouldBeLeftOut) {
   ASSERT_EQ(excerpt.segments.size(), 2U);
   EXPECT_EQ(excerpt.segments[1].angles, input.segments[1].angles);
   EXPECT_EQ(excerpt.states[1], input.states[1]);
-  EXPECT_FALSE(take_excerpt(input, 9.9, 1.0).is_whole);
+  EXPECT_FALSE(take_excerpt(input, 9.0, 1.0).is_whole);
 }
 
 // 60 s: ten windows of one second, the first after 2.95 s, each 5.9 s after the one before.
@@ -64,6 +64,15 @@ TEST(Excerpt, HasSomethingOfEachSegment) {
   EXPECT_TRUE(excerpt.segments[10].begins);
   EXPECT_EQ(first_sample(excerpt.segments[11]), 50) << "in the middle";
   EXPECT_EQ(excerpt.segments[11].sample_count(), 101);
+}
+
+// A window of each of thirty releases would be all of them.
+TEST(Excerpt, IsEverythingOfManyShortSegments) {
+  ShootingInput input;
+  for (int k = 0; k < 30; ++k) add_told_segment(101, input);
+  const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
+  EXPECT_TRUE(excerpt.is_whole);
+  EXPECT_EQ(excerpt.segments.size(), 30U);
 }
 
 // States go by the mean period, samples by their own times.

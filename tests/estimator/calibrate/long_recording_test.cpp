@@ -10,7 +10,6 @@
 namespace {
 
 using estimator::Calibration;
-using estimator::Mechanism;
 using estimator::Recording;
 using test_support::ReferenceFuruta;
 

@@ -370,8 +370,6 @@ TEST(LevenbergMarquardt, KinkEndsWithoutFurtherDecrease) {
   EXPECT_LT(problem.candidates, 150);
 }
 
-// With the gradient's sign wrong no damping gives descent: the solver must say so, in finitely many
-// trials, and leave the point alone.
 /// Cost offset² + x⁴, where steps halve x.
 FunctionProblem slow_descent(double offset) {
   return FunctionProblem(
@@ -397,6 +395,8 @@ TEST(LevenbergMarquardt, FarFromWhereItShouldComeThreeStepsMustGainMore) {
   EXPECT_EQ(summary.iterations, 4) << "the first three gain a quarter, the next a 64th";
 }
 
+// With the gradient's sign wrong no damping gives descent: the solver must say so, in finitely many
+// trials, and leave the point alone.
 TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {
   FunctionProblem problem([](const Eigen::VectorXd& x) { return Eigen::VectorXd(x); },
                           [](const Eigen::VectorXd&) { return -Eigen::MatrixXd::Identity(2, 2); },
