@@ -3,7 +3,7 @@
 mujoco.sysid fits simulations from given states by least squares with finite differences: pieces of
 0.5 s from filtered readings first, then the first seconds of the recording as one, whose first state is
 fitted along. What the plane does not show (inertias across the axes) is left out, masses are not: the
-toolbox has bounds for them, ten times up and down. Prints a table of medians.
+toolbox has bounds for them, ten times up and down. Prints a table of draws and one of medians over them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import argparse
 import contextlib
 import copy
 import json
+import multiprocessing
+import os
 import sys
 import time
 from pathlib import Path
@@ -162,24 +164,40 @@ class Fit:
         return self.values(self.parameters)
 
 
+def compare(line):
+    """Noise, number, relative errors and processor time [s] of one draw."""
+    draw = json.loads(line)
+    begin = time.process_time()
+    # The toolbox tells its iterations on the standard output, where the table belongs.
+    with contextlib.redirect_stdout(sys.stderr):
+        values = Fit(draw)()
+    truth = base(named(draw["truth"]), draw["truth"])
+    error = abs(base(values, draw["truth"]) - truth) / abs(truth)
+    return draw["noise"], draw["draw"], error, time.process_time() - begin
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("draws", type=Path, help="draws.jsonl of the study")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="draws at once")
     arguments = parser.parse_args()
+    with arguments.draws.open(encoding="utf-8") as lines:
+        draws = [line for line in lines if len(json.loads(line)["truth"]) == 2]
     print("| noise | draw | median error | largest | processor time [s] |")
     print("|---:|---:|---:|---:|---:|")
-    for line in arguments.draws.open(encoding="utf-8"):
-        draw = json.loads(line)
-        if len(draw["truth"]) != 2:
-            continue
-        begin = time.process_time()
-        # The toolbox tells its iterations on the standard output, where the table belongs.
-        with contextlib.redirect_stdout(sys.stderr):
-            values = Fit(draw)()
-        truth = base(named(draw["truth"]), draw["truth"])
-        error = abs(base(values, draw["truth"]) - truth) / abs(truth)
-        print(f"| {draw['noise']:g} | {draw['draw']} | {100 * np.median(error):.3g} % | "
-              f"{100 * error.max():.3g} % | {time.process_time() - begin:.0f} |", flush=True)
+    kept = {}
+    with multiprocessing.Pool(arguments.jobs) as pool:
+        for noise, number, error, seconds in pool.imap(compare, draws):
+            print(f"| {noise:g} | {number} | {100 * np.median(error):.3g} % | "
+                  f"{100 * error.max():.3g} % | {seconds:.0f} |", flush=True)
+            kept.setdefault(noise, []).append((error, seconds))
+    print("\n| noise | draws | median error | 90 % below | processor time [s] |")
+    print("|---:|---:|---:|---:|---:|")
+    for noise, runs in kept.items():
+        errors = np.concatenate([error for error, _ in runs])
+        print(f"| {noise:g} | {len(runs)} | {100 * np.median(errors):.3g} % | "
+              f"{100 * np.quantile(errors, 0.9):.3g} % | "
+              f"{np.mean([seconds for _, seconds in runs]):.0f} |")
 
 
 if __name__ == "__main__":

@@ -62,12 +62,12 @@ def main() -> None:
     print("|---:|---:|---:|---:|---:|")
     for line in arguments.draws.open(encoding="utf-8"):
         draw = json.loads(line)
-        if draw["noise"] != 0:
+        if draw["noise"] != 0:  # what is read then is what there is
             continue
         links = draw["truth"]
         n = len(links)
         angles, rates, controls = (np.array(draw[k]).reshape(-1, n) for k in
-                                   ("true_angles", "true_rates", "true_controls"))
+                                   ("angles", "true_rates", "controls"))
         model = build(links, draw["gravity"])
         data = model.createData()
         worst, used = np.zeros(2), 0

@@ -14,6 +14,7 @@
 #include "service/client/command.hpp"
 #include "service/client/remote/job_picture.hpp"
 #include "service/client/rig_files.hpp"
+#include "service/client/rig_tables.hpp"
 #include "service/describe/rig_picture.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/recording_columns.hpp"
@@ -39,88 +40,12 @@ struct InfoOptions {
   std::string picture;              ///< SVG to write, or "-": on the terminal; empty: none
   std::vector<std::string> places;  ///< joints that the picture shows elsewhere than at rest
   bool base = false;                ///< whether to tell what motion sees of a rig's inertias
+  bool all = false;                 ///< whether to list parameters without effect too
 };
 
 // A picture on a terminal leaves room for the words below it.
 constexpr int kPictureColumnsMax = 100;
 constexpr int kPictureRowsMax = 32;
-
-std::string body_name(const estimator::Mechanism& mechanism, int body) {
-  return body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(body)].name;
-}
-
-std::string describe_counts(const EncoderFacts& encoder) {
-  return encoder.counts > 0.0 ? format_number(encoder.counts) + " counts/" + encoder.counts_of
-                              : "yes";
-}
-
-/// The joints that an encoder between bodies reads, such as "1 + 2 - 3".
-std::string describe_terms(const estimator::Mechanism& mechanism,
-                           const estimator::BodyEncoder& encoder) {
-  std::string text, fault;
-  for (const estimator::Sensor::Term& term : terms_between(mechanism, encoder, fault)) {
-    const char* const sign =
-        term.sign > 0.0 ? (text.empty() ? "" : " + ") : (text.empty() ? "-" : " - ");
-    text += sign + mechanism.hinges[static_cast<std::size_t>(term.hinge)].name;
-  }
-  return text;
-}
-
-void print_rig(const Rig& rig) {
-  const estimator::Mechanism& mechanism = rig.mechanism;
-  std::cout << "rig " << (mechanism.name.empty() ? rig.path : mechanism.name) << ": "
-            << mechanism.body_count() << " bodies, " << mechanism.hinge_count() << " hinges\n\n";
-  TableRows hinges = {{"hinge", "parent", "child", "encoder", "motor", "compliance", "damping"}};
-  std::size_t sensor = 0;
-  for (std::size_t i = 0; i < mechanism.hinges.size(); ++i) {
-    const estimator::Hinge& hinge = mechanism.hinges[i];
-    const HingeFacts& facts = rig.hinge_facts[i];
-    hinges.push_back({hinge.name, body_name(mechanism, hinge.body_a),
-                      body_name(mechanism, hinge.body_b),
-                      hinge.measured ? describe_counts(rig.encoders[sensor++]) : "-",
-                      hinge.motorised ? "in " + facts.control_unit : "-",
-                      format_number(hinge.compliance_linear) + " m/N, " +
-                          format_number(hinge.compliance_angular) + " rad/(N·m)",
-                      hinge.damping_time == estimator::Hinge::kAutomaticDamping
-                          ? std::string("step/4")
-                          : format_number(hinge.damping_time) + " s"});
-  }
-  std::cout << format_table(hinges, std::vector<bool>(7, false)) << '\n';
-  if (!mechanism.couplings.empty()) {
-    TableRows couplings = {{"hinge", "follows", "ratio", "offset"}};
-    for (const estimator::Coupling& each : mechanism.couplings) {
-      const estimator::Hinge& own = mechanism.hinges[static_cast<std::size_t>(each.hinge)];
-      couplings.push_back({own.name, mechanism.hinges[static_cast<std::size_t>(each.follows)].name,
-                           format_number(each.ratio, 6),
-                           format_number(each.offset, 6) + " " + own.units().coordinate});
-    }
-    std::cout << format_table(couplings, std::vector<bool>(4, false)) << '\n';
-  }
-  if (mechanism.body_encoder_count() > 0) {
-    TableRows encoders = {{"encoder", "of", "against", "reads", "resolution"}};
-    for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
-      encoders.push_back({encoder.name, body_name(mechanism, encoder.body_b),
-                          body_name(mechanism, encoder.body_a), describe_terms(mechanism, encoder),
-                          describe_counts(rig.encoders[sensor++])});
-    }
-    std::cout << format_table(encoders, std::vector<bool>(5, false)) << '\n';
-  }
-  TableRows parameters = {{"parameter", "value", "unit", "estimated", "lower", "upper", "prior"}};
-  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
-    const estimator::Parameter& parameter = mechanism.parameters[i];
-    const bool prior = std::isfinite(parameter.prior_standard_deviation);
-    const bool tied = estimator::find_tie(mechanism, static_cast<int>(i)) != nullptr;
-    parameters.push_back(
-        {parameter.name, format_number(parameter.value, 6), parameter.unit,
-         parameter.free ? "free"
-         : tied         ? "tied"
-                        : "",
-         format_number(parameter.lower), format_number(parameter.upper),
-         prior ? format_with_deviation(parameter.prior_mean, parameter.prior_standard_deviation)
-               : ""});
-  }
-  std::cout << format_table(parameters, {false, true, false, false, true, true, false});
-}
 
 std::vector<std::string> statistics_row(const std::string& name,
                                         const std::vector<double>& values) {
@@ -292,6 +217,9 @@ void show_info(const InfoOptions& options) {
   if (options.base && !is_rig_file(options.file)) {
     throw proto::InputError("--base: is of a rig file; " + options.file + " is none");
   }
+  if (options.all && (options.base || !is_rig_file(options.file))) {
+    throw proto::InputError("--all: lists all parameters of a rig file");
+  }
   if (!options.values.empty() && !is_rig_file(options.file)) {
     throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
                             options.file + " is none");
@@ -299,8 +227,12 @@ void show_info(const InfoOptions& options) {
   if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
     apply_values(read_parameter_values(options.values), rig.mechanism);
-    print_rig(rig);
-    if (options.base) std::cout << base_list(rig.mechanism);
+    std::cout << rig_head(rig);
+    if (options.base) {
+      std::cout << base_list(rig.mechanism);
+    } else {
+      std::cout << '\n' << joint_tables(rig) << parameter_table(rig.mechanism, options.all);
+    }
     print_picture(options, rig);
   } else if (!options.rig.empty()) {
     print_recording(options);
@@ -334,6 +266,8 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       ->allow_extra_args(false);
   command->add_flag("--base", options->base,
                     "Tell what recordings of a rig can show of its inertias at all");
+  command->add_flag("--all", options->all,
+                    "List those parameters of a rig, too, that have no effect and are fixed");
   command->footer(
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"

@@ -75,8 +75,8 @@ EnergyRuns run_energy(const StudyArm& arm, std::uint64_t start, const std::atomi
 std::vector<RunParameter> parameters_of(const EnergyRuns& runs);
 EnergyRuns energy_runs_of(const StudyRun& kept);
 
-/// A draw for other programs: the arm, where its calibration starts, and what is read, as one JSON
-/// object and a line.
+/// A draw for other programs: the arm, where its calibration starts, what is read, and the rates
+/// behind it, as one JSON object and a line.
 std::string arm_line(const StudyArm& arm, double noise, std::uint64_t index);
 
 }  // namespace service

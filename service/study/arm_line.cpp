@@ -58,9 +58,7 @@ std::string arm_line(const StudyArm& arm, double noise, std::uint64_t index) {
          member("period", json_number(read.period)) + "," +
          member("angles", numbers_of(read.angles)) + "," +
          member("controls", numbers_of(read.controls)) + "," +
-         member("true_angles", numbers_of(clean.angles)) + "," +
-         member("true_rates", numbers_of(clean.rates)) + "," +
-         member("true_controls", numbers_of(clean.controls)) + "}\n";
+         member("true_rates", numbers_of(clean.rates)) + "}\n";
 }
 
 }  // namespace service

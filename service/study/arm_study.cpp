@@ -25,7 +25,7 @@ constexpr double kExactWanted = 1e-4;  // median relative error without noise
 constexpr double kNoisyWanted = 0.06;  // at the largest noise
 constexpr double kCoverLow = 0.93, kCoverHigh = 0.97;
 constexpr double kTieTolerance = 1.02;               // deviations are told at two estimates
-constexpr int kExported = 2;                         // draws of each noise, for other programs
+constexpr int kExported = 10;                        // draws of each noise, for other programs
 constexpr double kTimedShares[] = {0.25, 0.5, 1.0};  // of a recording
 
 double quantile_of(std::vector<double> values, double share) {

@@ -245,6 +245,48 @@ TEST(CommandLine, InfoTellsRateSegmentsAndParameters) {
   expect_parts(description.out, {"pendulum.J_zz", "kg·m²", "free", "pivot", "ground"});
 }
 
+// What a reader has to look through is what the rig file says; the rest is counted.
+TEST(CommandLine, InfoLeavesOutWhatHasNoEffect) {
+  const TemporaryFolder folder;
+  const std::string rig = folder.write("rig.textproto", R"(
+    body {
+      name: "rod"
+      mass { value: 0.2 }
+      inertia { xx { value: 1e-4 } yy { value: 1e-3 } zz { value: 1e-3 } }
+      center_of_mass { x { value: 0.1 } }
+    }
+    hinge {
+      name: "pivot"
+      parent { body: "ground" axis { z: 1 } zero_direction { x: 1 } }
+      child { body: "rod" axis { z: 1 } zero_direction { x: 1 } }
+      friction { coulomb_torque { value: 0 free: true } }
+      encoder { offset { value: 0 prior_standard_deviation: 0.01 } }
+    })");
+  const ProgramRun brief = run_rigcal("info " + rig), all = run_rigcal("info --all " + rig);
+  EXPECT_EQ(brief.exit_code, 0) << brief.err;
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  // Free, with a prior, tied (a point that the centre of mass moves), and not zero.
+  expect_parts(brief.out, {"pivot.tau_c", "pivot.offset", "pivot.b_y", "rod.m", "gravity.g"});
+  for (const char* const zero : {"rod.J_xy", "pivot.tau_0", "pivot.zeta", "gravity.tilt_x"}) {
+    EXPECT_EQ(brief.out.find(zero), std::string::npos) << zero;
+    expect_parts(all.out, {zero});
+  }
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+  const std::string count = std::to_string(lines(all.out) - lines(brief.out) + 2);
+  expect_parts(brief.out,
+               {"\n" + count + " more have no effect and are fixed; --all lists them.\n"});
+  EXPECT_EQ(all.out.find("no effect"), std::string::npos);
+}
+
+TEST(CommandLine, InfoOfTheBaseIsOfTheBaseAlone) {
+  const std::string rig = config("rig-pendulum.textproto");
+  const ProgramRun run = run_rigcal("info --base " + rig);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run.out, {"base parameter"});
+  EXPECT_EQ(run.out.find("pivot.b"), std::string::npos);
+  expect_refused("info --base --all " + rig, {"--all", "rig file"});
+}
+
 TEST(CommandLine, SimulatedRecordingsAreReadBack) {
   const TemporaryFolder folder;
   const std::string out = folder.file("release.csv");

@@ -14,6 +14,7 @@ using tinyxml2::XMLElement;
 constexpr double kUnbounded = 1e4;  // [rad] or [m]
 // Lighter links are marks on others, given a mass for simulators' sake.
 constexpr double kMassLeast = 1e-6;  // [kg]
+constexpr const char* kTree = "; a URDF is a tree (describe a closed loop in a rig file)";
 
 /// Reads one file; every fault names it and the line.
 class UrdfReader {
@@ -199,8 +200,7 @@ class UrdfReader {
     for (const RobotJoint& joint : robot.joints) {
       if (above[joint.child] != nullptr) {
         fail(joint.line, "link '" + robot.links[joint.child].name + "' hangs from two joints, '" +
-                             above[joint.child]->name + "' and '" + joint.name +
-                             "'; a URDF is a tree (describe a closed loop in a rig file)");
+                             above[joint.child]->name + "' and '" + joint.name + "'" + kTree);
       }
       above[joint.child] = &joint;
     }
@@ -217,7 +217,8 @@ class UrdfReader {
       std::size_t at = k, steps = 0;
       while (above[at] != nullptr && steps++ <= above.size()) at = above[at]->parent;
       if (above[at] != nullptr) {
-        fail(above[k]->line, "joint '" + above[k]->name + "' is part of a circle of joints");
+        fail(above[k]->line,
+             "joint '" + above[k]->name + "' hangs from a circle of joints" + kTree);
       }
     }
     robot.root = roots.front();
