@@ -58,15 +58,6 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
       ->group(group);
 }
 
-const std::map<std::string, estimator::InertiaChart>& inertia_charts() {
-  using estimator::InertiaChart;
-  static const std::map<std::string, InertiaChart> charts = {
-      {"log-cholesky", InertiaChart::kLogCholesky},
-      {"exponential-eigenvalue", InertiaChart::kExponentialEigenvalue},
-      {"entries", InertiaChart::kEntries}};
-  return charts;
-}
-
 }  // namespace
 
 void take_parameters_option(const std::string& text, EstimationOptions& options) {
@@ -148,15 +139,25 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->check(proto::positive_number())
       ->group(method);
   command
+      .add_option(
+          "--filter-cutoff", calibration.filter_cutoff,
+          "Low-pass of the readings that states begin at [Hz], raised for fast motion: lower "
+          "for noisy sensors")
+      ->check(proto::positive_number())
+      ->capture_default_str()
+      ->group(method);
+  const auto listed = inertia_charts();
+  const std::map<std::string, estimator::InertiaChart> charts(listed.begin(), listed.end());
+  command
       .add_option_function<std::string>(
           "--inertias",
-          [&calibration](const std::string& text) {
-            calibration.inertia_chart = inertia_charts().at(text);
+          [&calibration, charts](const std::string& text) {
+            calibration.inertia_chart = charts.at(text);
           },
           "Of bodies whose moments are all free: in coordinates that only possible bodies have "
           "(two "
-          "kinds), or entry by entry")
-      ->check(proto::one_of(proto::words_of(inertia_charts())))
+          "kinds), or entry by entry; default: log-cholesky")
+      ->check(proto::one_of(proto::words_of(charts)))
       ->type_name("log-cholesky|exponential-eigenvalue|entries")
       ->group(method);
   command

@@ -2,8 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/model/inertia_chart.hpp"
 
 namespace service {
 
@@ -17,6 +20,17 @@ inline std::optional<estimator::EstimateKind> parse_estimate_kind(const std::str
   if (word == "physical") return estimator::EstimateKind::kPhysical;
   if (word == "shadow") return estimator::EstimateKind::kShadow;
   return std::nullopt;
+}
+
+/// Coordinates of inertias by their words, the default first.
+inline std::vector<std::pair<std::string, estimator::InertiaChart>> inertia_charts() {
+  using estimator::InertiaChart;
+  std::vector<std::pair<std::string, InertiaChart>> charts;
+  for (const InertiaChart chart :
+       {InertiaChart::kLogCholesky, InertiaChart::kExponentialEigenvalue, InertiaChart::kEntries}) {
+    charts.emplace_back(to_string(chart), chart);
+  }
+  return charts;
 }
 
 }  // namespace service

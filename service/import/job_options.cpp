@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/text/input_error.hpp"
+#include "service/import/estimate_kind.hpp"
 
 namespace service {
 namespace {
@@ -42,11 +43,7 @@ estimator::CalibrationOptions calibration_options(const rigcal::v1::JobOptions& 
                                         {{"physical", estimator::EstimateKind::kPhysical},
                                          {"shadow", estimator::EstimateKind::kShadow}});
   }
-  options.inertia_chart = choice<estimator::InertiaChart>(
-      "inertias", message.inertias(),
-      {{"log-cholesky", estimator::InertiaChart::kLogCholesky},
-       {"exponential-eigenvalue", estimator::InertiaChart::kExponentialEigenvalue},
-       {"entries", estimator::InertiaChart::kEntries}});
+  options.inertia_chart = choice("inertias", message.inertias(), inertia_charts());
   options.residual_form =
       choice<estimator::ResidualForm>("residual", message.residual(),
                                       {{"implicit", estimator::ResidualForm::kImplicit},

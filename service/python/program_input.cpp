@@ -63,6 +63,16 @@ void set_residual(estimator::CalibrationOptions& options, const std::string& for
       form == "explicit" ? estimator::ResidualForm::kExplicit : estimator::ResidualForm::kImplicit;
 }
 
+std::string inertias_text(const estimator::CalibrationOptions& options) {
+  return std::string(to_string(options.inertia_chart));
+}
+
+void set_inertias(estimator::CalibrationOptions& options, const std::string& word) {
+  for (const auto& [name, chart] : inertia_charts()) {
+    if (name == word) options.inertia_chart = chart;
+  }
+}
+
 void set_states(estimator::CalibrationOptions& options, const std::string& form) {
   options.state_form =
       form == "full" ? estimator::StateForm::kFull : estimator::StateForm::kConfigurations;
@@ -158,6 +168,7 @@ void bind_options(py::module_& module) {
       .def_readwrite("kappa", &Options::state_error_weight)
       .def_readwrite("compliance", &Options::compliance)
       .def_readwrite("damping_time", &Options::damping_time)
+      .def_readwrite("filter_cutoff", &Options::filter_cutoff)
       .def_readwrite("max_iterations", &Options::max_iterations)
       .def_readwrite("refine", &Options::refine_simulation)
       .def_readwrite("approach", &Options::approach)
@@ -165,6 +176,7 @@ void bind_options(py::module_& module) {
       .def_property(
           "kind", [](const Options& options) { return options.kind ? to_text(*options.kind) : ""; },
           &set_kind)
+      .def_property("inertias", &inertias_text, &set_inertias)
       .def_property("residual", &residual_text, &set_residual)
       .def_property("states", &states_text, &set_states);
 }

@@ -40,10 +40,11 @@ def test_options_reach_the_estimator_as_those_of_the_command_line(csv, tmp_path)
     name, value = "pivot.b", 3.1e-4
     rigcal_program("calibrate", csv, "--rig", RIG, "--json", out, "--quiet", "--fix",
                    f"{name}={value!r}", "--from", "0.5", "--to", "5", "--no-refine", "--as-is",
-                   "--max-iterations", "30")
+                   "--max-iterations", "30", "--filter-cutoff", "4", "--inertias", "entries")
     here = rigcal.calibrate(csv, RIG, fix={name: value}, from_=0.5, to=5, refine=False, as_is=True,
-                            max_iterations=30)
+                            max_iterations=30, filter_cutoff=4, inertias="entries")
     assert without_time(json.loads(out.read_text())) == without_time(here.document)
+    assert (here.options["filterCutoffHz"], here.options["inertias"]) == (4, "entries")
     assert name not in here.parameters.index
 
 

@@ -117,6 +117,8 @@ def test_rigs(csv, tmp_path):
     ({"parameters": {"nobody": 1.0}}, ["nobody"]),
     ({"residual": "none"}, ["residual", "implicit"]), ({"compliance": -1.0}, ["compliance"]),
     ({"kappa": float("inf")}, ["kappa"]),
+    ({"filter_cutoff": 0}, ["filter_cutoff", "[Hz]"]), ({"filter_cutoff": "a"}, ["filter_cutoff"]),
+    ({"inertias": "cubic"}, ["inertias", "log-cholesky or exponential-eigenvalue or entries"]),
 ])
 def test_options(csv, arguments, words):
     refused(*words, recordings=csv, **arguments)

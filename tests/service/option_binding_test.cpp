@@ -43,7 +43,8 @@ void parse(const std::string& arguments, Options& options, const std::set<std::s
 const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --parameters shadow --step 0.002 "
-    "--acceleration-noise 0.03 --max-iterations 17 --no-refine --kappa 11 --compliance 1.25e-7 "
+    "--acceleration-noise 0.03 --filter-cutoff 3.5 --max-iterations 17 --no-refine --kappa 11 "
+    "--compliance 1.25e-7 "
     "--damping-time 0.004 --residual explicit --states full --no-approach --threads 3 --quiet "
     "--withhold 2 --as-is --parameters values.json --operator Ada "
     "--inertias exponential-eigenvalue ";
@@ -67,6 +68,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(calibration.kind, estimator::EstimateKind::kShadow);
   EXPECT_EQ(calibration.step, 0.002);
   EXPECT_EQ(calibration.acceleration_noise, 0.03);
+  EXPECT_EQ(calibration.filter_cutoff, 3.5);
   EXPECT_EQ(calibration.max_iterations, 17);
   EXPECT_EQ(calibration.state_error_weight, 11.0);
   EXPECT_EQ(calibration.compliance, 1.25e-7);
@@ -359,6 +361,7 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(job.damping_time_s(), 0.004);
   EXPECT_EQ(job.residual(), "explicit");
   EXPECT_EQ(job.states(), "full");
+  EXPECT_EQ(job.filter_cutoff_hz(), 3.5);
   EXPECT_EQ(job.max_iterations(), 17);
   EXPECT_FALSE(job.refine_simulation());
   EXPECT_EQ(job.parameters(), "shadow");
@@ -400,6 +403,7 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
                              "--parameters physical",
                              "--parameters shadow",
                              "--acceleration-noise 0.03",
+                             "--filter-cutoff 3.5",
                              "--max-iterations 17",
                              "--as-is",
                              "--inertias log-cholesky",
@@ -422,9 +426,6 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
     EXPECT_EQ(job.repair, here.repair);
     EXPECT_EQ(job.inertia_chart, here.inertia_chart);
   }
-  rigcal::v1::JobOptions cutoff;
-  cutoff.set_filter_cutoff_hz(3.5);
-  EXPECT_EQ(calibration_options(cutoff).filter_cutoff, 3.5);
   for (const auto& wrong : {+[](rigcal::v1::JobOptions& o) { o.set_parameters("both"); },
                             +[](rigcal::v1::JobOptions& o) { o.set_residual("Explicit"); },
                             +[](rigcal::v1::JobOptions& o) { o.set_states("half"); },

@@ -26,6 +26,7 @@ void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out)
   if (chosen.damping_time >= 0.0) out.set_damping_time_s(chosen.damping_time);
   if (chosen.residual_form == estimator::ResidualForm::kExplicit) out.set_residual("explicit");
   if (chosen.state_form == estimator::StateForm::kFull) out.set_states("full");
+  out.set_filter_cutoff_hz(chosen.filter_cutoff);
   out.set_max_iterations(chosen.max_iterations);
   out.set_refine_simulation(!options.no_refine);
   if (!chosen.approach) out.set_approach(false);

@@ -187,7 +187,8 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
 
 
 def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: bool,
-                acceleration_noise: Optional[float], max_iterations: Optional[int],
+                acceleration_noise: Optional[float], filter_cutoff: Optional[float],
+                inertias: Optional[str], max_iterations: Optional[int],
                 kappa: Optional[float], compliance: Optional[float],
                 damping_time: Optional[float], residual: Optional[str], states: Optional[str],
                 approach: bool) -> None:
@@ -198,6 +199,11 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
             raise InputError(f"step is {step} s; give one from 1e-7 s to 1 s")
     if acceleration_noise is not None:
         options.acceleration_noise = positive(acceleration_noise, "acceleration_noise")
+    if filter_cutoff is not None:
+        options.filter_cutoff = positive(filter_cutoff, "filter_cutoff", " [Hz]")
+    if inertias is not None:
+        options.inertias = word(inertias, "inertias",
+                                ("log-cholesky", "exponential-eigenvalue", "entries"))
     if max_iterations is not None:
         options.max_iterations = count(max_iterations, "max_iterations", 100000)
     if kappa is not None:

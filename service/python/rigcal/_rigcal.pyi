@@ -10,11 +10,13 @@ class Options:
     kappa: float
     compliance: float
     damping_time: float
+    filter_cutoff: float
     max_iterations: int
     refine: bool
     approach: bool
     repair: bool
     kind: str
+    inertias: str
     residual: str
     states: str
 

@@ -29,7 +29,8 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
               step: Optional[float] = None, from_: Optional[float] = None,
               to: Optional[float] = None, segments: Segments = None, refine: bool = True,
               as_is: bool = False, threads: Optional[int] = None, progress: ProgressLike = None,
-              acceleration_noise: Optional[float] = None, max_iterations: Optional[int] = None,
+              acceleration_noise: Optional[float] = None, filter_cutoff: Optional[float] = None,
+              inertias: Optional[str] = None, max_iterations: Optional[int] = None,
               kappa: Optional[float] = None, compliance: Optional[float] = None,
               damping_time: Optional[float] = None, residual: Optional[str] = None,
               states: Optional[str] = None, approach: bool = True) -> Result:
@@ -53,7 +54,8 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
         threads: default: one for each processor. The result is the same with any number.
         progress: True prints on standard error; a function is called with stage, iteration, cost,
             gradient.
-        acceleration_noise, max_iterations: of the method; default: from the data, 100.
+        acceleration_noise, filter_cutoff [Hz], inertias, max_iterations: of the method; default:
+            from the data, 10, "log-cholesky", 100.
         kappa, compliance, damping_time, residual, states, approach: of shadow parameters alone.
 
     Raises:
@@ -64,9 +66,9 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
         withhold=withhold, from_=from_, to=to, segments=segments, step=step, refine=refine,
-        as_is=as_is, acceleration_noise=acceleration_noise, max_iterations=max_iterations,
-        kappa=kappa, compliance=compliance, damping_time=damping_time, residual=residual,
-        states=states, approach=approach)
+        as_is=as_is, acceleration_noise=acceleration_noise, filter_cutoff=filter_cutoff,
+        inertias=inertias, max_iterations=max_iterations, kappa=kappa, compliance=compliance,
+        damping_time=damping_time, residual=residual, states=states, approach=approach)
     handle = _run(lambda monitor: _rigcal.calibrate(request, monitor), progress, threads)
     text = handle.json()
     return Result(json.loads(text), trajectories=_trajectories(handle), sensors=handle.sensors(),
@@ -155,6 +157,6 @@ def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLik
 
 
 def _plain(step: Optional[float], refine: bool, as_is: bool) -> dict[str, Any]:
-    return dict(step=step, refine=refine, as_is=as_is, acceleration_noise=None, max_iterations=None,
-                kappa=None, compliance=None, damping_time=None, residual=None, states=None,
-                approach=True)
+    return dict(step=step, refine=refine, as_is=as_is, acceleration_noise=None, filter_cutoff=None,
+                inertias=None, max_iterations=None, kappa=None, compliance=None, damping_time=None,
+                residual=None, states=None, approach=True)
