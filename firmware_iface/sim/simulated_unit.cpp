@@ -157,16 +157,16 @@ void SimulatedUnit::put_command_in_force() noexcept {
   pending_.reset();
   command_seen_ = true;
   driving_ = !is_tripped() && (in_force_.flags & COMMAND_ENABLE) != 0;
-  output_V_ = driving_ ? quantised(in_force_.command_q15) : 0.0;
-  output_q15_ =
-      static_cast<std::int16_t>(std::lround(output_V_ / settings_.command_max_V * 32767.0));
+  output_q15_ = driving_ ? converted(in_force_.command_q15) : std::int16_t{0};
+  output_V_ = output_q15_ / 32767.0 * settings_.command_max_V;
 }
 
-double SimulatedUnit::quantised(std::int16_t command_q15) const noexcept {
-  const double share = command_q15 / 32767.0;
-  if (settings_.command_bits <= 0) return share * settings_.command_max_V;
-  const double steps = std::ldexp(1.0, settings_.command_bits - 1) - 1.0;
-  return std::round(share * steps) / steps * settings_.command_max_V;
+// A converter takes the upper bits of a command: samples tell its output exactly.
+std::int16_t SimulatedUnit::converted(std::int16_t command_q15) const noexcept {
+  if (settings_.command_bits <= 0) return command_q15;
+  const double step = std::ldexp(1.0, 16 - settings_.command_bits);
+  const double last = std::ldexp(1.0, settings_.command_bits - 1) - 1.0;
+  return static_cast<std::int16_t>(step * std::clamp(std::round(command_q15 / step), -last, last));
 }
 
 std::int64_t SimulatedUnit::encoder_counts(int channel) const noexcept {

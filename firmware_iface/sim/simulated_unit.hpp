@@ -149,7 +149,7 @@ class SimulatedUnit {
   Nanoseconds tick_time(std::uint64_t index) const noexcept;
   std::uint64_t unit_time_of_tick_us(std::uint64_t index) const noexcept;
   std::int64_t encoder_counts(int channel) const noexcept;
-  double quantised(std::int16_t command_q15) const noexcept;
+  std::int16_t converted(std::int16_t command_q15) const noexcept;
   bool happens(double probability) noexcept;
 
   UnitSettings settings_;

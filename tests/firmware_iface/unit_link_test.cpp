@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using virtual_rig::settings_at;
 using virtual_rig::VirtualRig;
 
-constexpr double kQuantum_V = 10.0 / 2047.0;  // the simulated unit's 12 bit converter
+constexpr double kQuantum_V = 10.0 / 2047.0;  // the simulated unit's converter has 12 bits
 
 TEST(UnitLink, LearnsTheFactsOfTheUnit) {
   sim::SimulationSettings settings;
@@ -190,6 +190,29 @@ TEST(UnitLink, MeasuresACommandDelayOfOneTick) {
       ASSERT_TRUE(rig.link->write_command(1.0 + 1e-3 * k, 20));
     }
     EXPECT_EQ(rig.link->counters().command_delay_ticks_max, 1);
+  }
+}
+
+// What is recorded as the command is what acted, to the last bit: half a step of the wire that is
+// not told is seen by calibrations.
+TEST(UnitLink, TellsExactlyWhatTheConverterPutsOut) {
+  for (const int bits : {0, 2, 8, 12, 16}) {
+    SCOPED_TRACE(bits);
+    sim::SimulationSettings settings = settings_at(921'600);
+    settings.unit.command_bits = bits;
+    VirtualRig rig(settings);
+    rig.start({});
+    const double step_V = std::ldexp(10.0 / 32767.0, bits == 0 ? 0 : 16 - bits);
+    const double last_V = bits == 0 ? 10.0 : 10.0 * 32768.0 / 32767.0 - step_V;
+    for (const double wish_V : {-10.0, -3.0, -0.07, 0.0, 0.01, 1.0 / 3.0, 3.0, 5.123, 10.0}) {
+      ASSERT_TRUE(rig.link->write_command(wish_V, 20));
+      rig.read();
+      const double told_V = rig.read().command_V;
+      EXPECT_NEAR(told_V, rig.unit().output_V(), 1e-12);
+      EXPECT_NEAR(told_V / step_V, std::round(told_V / step_V), 1e-9) << wish_V;
+      const double nearest_V = std::clamp(wish_V, -last_V, last_V);
+      EXPECT_NEAR(told_V, nearest_V, 0.5 * (step_V + 10.0 / 32767.0)) << wish_V;
+    }
   }
 }
 
