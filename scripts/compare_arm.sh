@@ -6,9 +6,9 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/compare_arm.sh [OUTPUT_FOLDER]
 
-Runs `rigcal study arm` (configs/study-arm.textproto; takes two hours), checks the arms that it draws against
-Pinocchio, and fits those of two links with MuJoCo's sysid. Prints tables, also left in OUTPUT_FOLDER
-(default: out/arm): study/index.html, pinocchio.md, mujoco.md.
+Runs `rigcal study arm` (configs/study-arm.textproto), checks arms that it draws against Pinocchio, and
+fits the first ten of two links at each noise with MuJoCo's sysid. Takes four hours of two processors.
+Prints tables, also left in OUTPUT_FOLDER (default: out/arm): study/index.html, pinocchio.md, mujoco.md.
 
 Pinocchio (pin) and mujoco[sysid] come from PyPI into a Python environment of their own, once; nothing
 else in this project needs them. rigcal must have been built.
