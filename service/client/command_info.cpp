@@ -40,7 +40,7 @@ struct InfoOptions {
   std::string picture;              ///< SVG to write, or "-": on the terminal; empty: none
   std::vector<std::string> places;  ///< joints that the picture shows elsewhere than at rest
   bool base = false;                ///< whether to tell what motion sees of a rig's inertias
-  bool all = false;                 ///< whether to list parameters without effect too
+  bool all = false;                 ///< whether to list parameters that are fixed at zero too
 };
 
 // A picture on a terminal leaves room for the words below it.
@@ -266,8 +266,9 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       ->allow_extra_args(false);
   command->add_flag("--base", options->base,
                     "Tell what recordings of a rig can show of its inertias at all");
-  command->add_flag("--all", options->all,
-                    "List those parameters of a rig, too, that have no effect and are fixed");
+  command->add_flag(
+      "--all", options->all,
+      "List those parameters of a rig, too, that are fixed at zero or without effect");
   command->footer(
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"

@@ -154,9 +154,8 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           [&calibration, charts](const std::string& text) {
             calibration.inertia_chart = charts.at(text);
           },
-          "Of bodies whose moments are all free: in coordinates that only possible bodies have "
-          "(two "
-          "kinds), or entry by entry; default: log-cholesky")
+          "Of bodies whose moments are all free: coordinates that only possible bodies have "
+          "(two kinds), or entry by entry; default: log-cholesky")
       ->check(proto::one_of(proto::words_of(charts)))
       ->type_name("log-cholesky|exponential-eigenvalue|entries")
       ->group(method);

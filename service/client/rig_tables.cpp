@@ -47,8 +47,7 @@ bool is_fixed(const estimator::Mechanism& mechanism, std::size_t index) {
   return !parameter.free && !is_tied(mechanism, index) && !has_prior(parameter);
 }
 
-/// Parameters that do nothing and are to stay so: fixed at zero, or the rate of a Stribeck torque
-/// that is.
+/// Parameters that are fixed at zero, and rates of Stribeck torques that are.
 std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
   std::vector<bool> idle;
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
@@ -133,8 +132,8 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
   std::string text = format_table(rows, {false, true, false, false, true, true, false});
   const auto count = std::ranges::count(idle, true);
   if (count > 0 && !all) {
-    text +=
-        "\n" + std::to_string(count) + " more have no effect and are fixed; --all lists them.\n";
+    text += "\n" + std::to_string(count) +
+            " more are fixed, at zero or without effect; --all lists them.\n";
   }
   return text;
 }

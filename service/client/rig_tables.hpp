@@ -14,8 +14,7 @@ std::string rig_head(const Rig& rig);
 std::string joint_tables(const Rig& rig);
 
 /// Values, units, bounds and priors of parameters.
-/// @param all  also those that do nothing and are fixed, such as friction of zero; otherwise these
-///             are counted
+/// @param all  also those that are fixed at zero or without effect; otherwise these are counted
 std::string parameter_table(const estimator::Mechanism& mechanism, bool all);
 
 }  // namespace service

@@ -246,7 +246,7 @@ TEST(CommandLine, InfoTellsRateSegmentsAndParameters) {
 }
 
 // What a reader has to look through is what the rig file says; the rest is counted.
-TEST(CommandLine, InfoLeavesOutWhatHasNoEffect) {
+TEST(CommandLine, InfoLeavesOutWhatIsFixedAtZero) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", R"(
     body {
@@ -274,8 +274,8 @@ TEST(CommandLine, InfoLeavesOutWhatHasNoEffect) {
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
   const std::string count = std::to_string(lines(all.out) - lines(brief.out) + 2);
   expect_parts(brief.out,
-               {"\n" + count + " more have no effect and are fixed; --all lists them.\n"});
-  EXPECT_EQ(all.out.find("no effect"), std::string::npos);
+               {"\n" + count + " more are fixed, at zero or without effect; --all lists them.\n"});
+  EXPECT_EQ(all.out.find("without effect"), std::string::npos);
 }
 
 TEST(CommandLine, InfoOfTheBaseIsOfTheBaseAlone) {
