@@ -161,7 +161,6 @@ TEST(OptionBinding, OfCrossvalidate) {
         {"--pieces", "--piece-length"});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.cut.kind, PieceKind::kSegment);
-  EXPECT_FALSE(options.by->empty());
   EXPECT_EQ(options.files.json, "out.json");
   EXPECT_EQ(options.files.plot, "out.html");
 
