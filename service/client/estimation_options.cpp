@@ -7,8 +7,8 @@
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/estimate_kind.hpp"
 #include "service/import/import_notes.hpp"
+#include "service/import/option_words.hpp"
 #include "service/import/parameter_values.hpp"
 
 namespace service {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/text/input_error.hpp"
-#include "service/import/estimate_kind.hpp"
+#include "service/import/option_words.hpp"
 
 namespace service {
 namespace {

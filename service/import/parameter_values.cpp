@@ -8,7 +8,7 @@
 #include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/estimate_kind.hpp"
+#include "service/import/option_words.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "service/import/estimate_kind.hpp"
+#include "service/import/option_words.hpp"
 #include "service/report/chart_figure.hpp"
 #include "service/report/cross_validation_page.hpp"
 #include "service/report/data_section.hpp"

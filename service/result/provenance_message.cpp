@@ -12,8 +12,8 @@
 
 #include "proto/check/number_check.hpp"
 #include "proto/text/input_error.hpp"
-#include "service/import/estimate_kind.hpp"
 #include "service/import/job_options.hpp"
+#include "service/import/option_words.hpp"
 #include "service/result/result_message.hpp"
 
 namespace service {

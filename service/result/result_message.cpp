@@ -5,7 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "service/import/estimate_kind.hpp"
+#include "service/import/option_words.hpp"
 #include "service/import/parameter_prior.hpp"
 
 namespace service {

@@ -12,7 +12,7 @@
 #include "proto/text/printable.hpp"
 #include "proto/text/text_edit.hpp"
 #include "proto/text/text_file.hpp"
-#include "service/import/estimate_kind.hpp"
+#include "service/import/option_words.hpp"
 #include "service/import/rig_chain_text.hpp"
 #include "service/import/rig_places.hpp"
 #include "service/result/calibration_outcome.hpp"

@@ -5,8 +5,8 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "proto/validation.pb.h"
-#include "service/import/estimate_kind.hpp"
 #include "service/import/import_notes.hpp"
+#include "service/import/option_words.hpp"
 #include "service/result/provenance_message.hpp"
 #include "service/result/result_message.hpp"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "proto/text/files.hpp"
-#include "service/import/estimate_kind.hpp"
+#include "service/import/option_words.hpp"
 #include "service/import/parameter_values.hpp"
 #include "service/import/rig_file.hpp"
 
