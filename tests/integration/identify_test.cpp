@@ -102,7 +102,7 @@ TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
 // Ctrl-C in the middle of a run: the run is ended in order and recorded whole, and the same command
 // goes on from it.
 TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
-  start("1.K:1e-9", "60", "1");
+  start("1.K:1e-9", "20", "1");
   ASSERT_TRUE(eventually([this] { return exists("run-01.mcap.part"); }, kPatience_s))
       << identify_->output();
   ASSERT_TRUE(eventually([this] { return driven() > 3000; }, kPatience_s));
@@ -116,7 +116,7 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
   EXPECT_FALSE(exists("result-01.json"));
   expect_motor_off();
 
-  start("1.K:1e-9", "60", "1");  // nothing is left to record, and all to estimate
+  start("1.K:1e-9", "20", "1");  // nothing is left to record, and all to estimate
   EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
   EXPECT_TRUE(exists("result-01.json"));
 }
