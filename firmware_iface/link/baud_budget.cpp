@@ -18,13 +18,13 @@ constexpr std::array kUsualBaudRates = {115'200, 230'400, 460'800, 921'600};
 
 int sample_frame_size_bytes(const Traffic& traffic) {
   const std::uint8_t type = traffic.compact ? MESSAGE_SAMPLE_COMPACT : MESSAGE_SAMPLE;
-  const int crc = static_cast<int>(message_crc_size_bytes(type));
-  if (traffic.compact) {
-    return SAMPLE_COMPACT_HEAD_SIZE_BYTES +
-           SAMPLE_COMPACT_CHANNEL_SIZE_BYTES * traffic.channel_count + crc + FRAME_OVERHEAD_BYTES;
-  }
-  return SAMPLE_HEAD_SIZE_BYTES + SAMPLE_CHANNEL_SIZE_BYTES * traffic.channel_count + crc +
-         FRAME_OVERHEAD_BYTES;
+  const sample_shape shape{static_cast<std::uint8_t>(traffic.encoder_count),
+                           static_cast<std::uint8_t>(traffic.motor_count), traffic.marks};
+  const int message = traffic.compact
+                          ? SAMPLE_COMPACT_HEAD_SIZE_BYTES +
+                                SAMPLE_COMPACT_ENCODER_SIZE_BYTES * traffic.encoder_count
+                          : static_cast<int>(sample_size_bytes(shape));
+  return message + static_cast<int>(message_crc_size_bytes(type)) + FRAME_OVERHEAD_BYTES;
 }
 
 int inertial_frame_size_bytes(const Traffic& traffic) {
@@ -43,7 +43,9 @@ std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& bu
   }
   Traffic compact = traffic;
   compact.compact = true;
-  if (!traffic.compact && baud_budget(baud_rate, compact).fits) {
+  const bool can_compact =
+      traffic.motor_count == 1 && traffic.encoder_count <= COMPACT_ENCODERS_MAX && !traffic.marks;
+  if (!traffic.compact && can_compact && baud_budget(baud_rate, compact).fits) {
     text += std::string(text.empty() ? "" : ", ") + "use the compact format";
   }
   Traffic fewer = traffic;

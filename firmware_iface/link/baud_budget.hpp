@@ -8,10 +8,12 @@ namespace firmware_iface {
 
 /// The periodic traffic between unit and host.
 struct Traffic {
-  int channel_count = 2;
+  int encoder_count = 2;
   double sample_rate_Hz = 1000.0;  ///< of SAMPLE one way and COMMAND the other
   bool compact = false;
   int inertial_count = 0;  ///< inertial sensors read, at most so many with one sample
+  int motor_count = 1;
+  bool marks = false;  ///< index pulses and home switches
 };
 
 /// What a line carries and what the traffic needs, for the busier direction (samples).
@@ -24,7 +26,7 @@ struct BaudBudget {
   bool fits = false;  ///< needs at most kLineShareMax of the line
 
   /// The rest is for replies, and lets a backlog drain.
-  static constexpr double kLineShareMax = 0.95;
+  static constexpr double kLineShareMax = 0.96;
 };
 
 BaudBudget baud_budget(int baud_rate, const Traffic& traffic);

@@ -15,26 +15,44 @@ inline std::int64_t extend_counter(std::int64_t reference, std::uint32_t low, in
   return reference + delta;
 }
 
-/// Follows one encoder's count past the wrap of the `bits` bits that are sent. Correct while the
-/// encoder turns less than half that range between two valid samples.
+/// Unwraps one encoder's count past its modulus. Correct while the encoder turns less than half the
+/// modulus between two valid samples.
 class EncoderUnwrap {
  public:
   EncoderUnwrap() = default;
-  explicit EncoderUnwrap(int bits) noexcept : bits_(bits) {}
 
-  std::int64_t update(std::int32_t counts_low) noexcept {
-    const auto low = static_cast<std::uint32_t>(counts_low);
+  /// @param modulus  counts run from 0 to modulus − 1; 0: they are signed and have all `bits` bits
+  /// @param bits     of a count that are sent; 2^bits is at least the modulus
+  EncoderUnwrap(std::uint32_t modulus, int bits) noexcept
+      : is_signed_(modulus == 0),
+        mask_((std::int64_t{1} << bits) - 1),
+        modulus_(is_signed_ ? mask_ + 1 : std::int64_t{modulus}) {}
+
+  /// Takes a count as it was sent, sign extended. False, with counts() unchanged, for one that is
+  /// not below the modulus.
+  bool update(std::int32_t counts_sent) noexcept {
+    const std::int64_t low = counts_sent & mask_;
+    if (low >= modulus_) return false;
     // The first count stands as sent, sign included.
-    counts_ = started_ ? extend_counter(counts_, low, bits_) : std::int64_t{counts_low};
+    const std::int64_t first = is_signed_ ? std::int64_t{counts_sent} : low;
+    counts_ = started_ ? counts_ + nearest_change(low) : first;
     started_ = true;
-    return counts_;
+    return true;
   }
 
   /// The last valid count, 0 before the first.
   std::int64_t counts() const noexcept { return counts_; }
 
  private:
-  int bits_ = 32;
+  std::int64_t nearest_change(std::int64_t low) const noexcept {
+    std::int64_t change = (low - counts_) % modulus_;
+    if (change < 0) change += modulus_;
+    return change > modulus_ / 2 ? change - modulus_ : change;
+  }
+
+  bool is_signed_ = true;
+  std::int64_t mask_ = 0xFFFFFFFF;
+  std::int64_t modulus_ = std::int64_t{1} << 32;
   bool started_ = false;
   std::int64_t counts_ = 0;
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,8 +22,7 @@ struct FrameCounters {
   }
 };
 
-/// Finds messages in a byte stream that may be damaged in any way. Whatever came before, the frame
-/// after the next delimiter is read correctly. Holds one frame; never allocates.
+/// A frame_receiver (wire/frame.h) that counts. Holds one frame; never allocates.
 class FrameDecoder {
  public:
   /// Takes the next byte. True when it completed a good frame; message() is then its message.
@@ -32,22 +30,16 @@ class FrameDecoder {
 
   /// Type and body of the frame completed last, valid until the next push().
   std::span<const std::uint8_t> message() const noexcept {
-    return {message_.data(), message_size_bytes_};
+    return {receiver_.message, receiver_.message_size_bytes};
   }
 
   const FrameCounters& counters() const noexcept { return counters_; }
 
   /// Forgets a frame in progress, e.g. after the line was flushed; keeps the counters.
-  void reset() noexcept;
+  void reset() noexcept { receiver_ = {}; }
 
  private:
-  bool finish_frame() noexcept;
-
-  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> stuffed_{};
-  std::size_t stuffed_size_bytes_ = 0;
-  bool skipping_ = false;  // too long: wait for the delimiter
-  std::array<std::uint8_t, MESSAGE_SIZE_BYTES_MAX> message_{};
-  std::size_t message_size_bytes_ = 0;
+  frame_receiver receiver_{};
   FrameCounters counters_;
 };
 

@@ -20,12 +20,15 @@ constexpr std::int64_t kDriftShare = 50;
 }  // namespace
 
 SampleTracker::SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us,
-                             Nanoseconds asked) noexcept
+                             Nanoseconds asked, const UnitFacts& facts) noexcept
     : bits_(bits),
       period_us_(period_us),
+      encoder_count_(facts.encoder_count),
       last_time_us_(std::int64_t{start_tick_us} - std::llround(period_us)),
       host_minus_unit_us_(asked.count() / 1000 - std::int64_t{start_tick_us}) {
-  unwrap_.fill(EncoderUnwrap(bits.encoder_counts));
+  for (std::size_t k = 0; k < unwrap_.size(); ++k) {
+    unwrap_[k] = EncoderUnwrap(facts.encoder[k].modulus, bits.encoder_counts);
+  }
 }
 
 SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanoseconds received,
@@ -60,12 +63,16 @@ SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanose
   sample.lost_before = steps - 1;
   sample.unit_time_us = time_us;
   sample.received = received;
-  sample.channel_count = report.channel_count;
-  sample.channels_valid =
-      static_cast<std::uint8_t>(report.channels_valid & ((1U << report.channel_count) - 1U));
-  for (std::size_t k = 0; k < unwrap_.size(); ++k) {
-    if (((sample.channels_valid >> k) & 1) != 0) unwrap_[k].update(report.encoder_counts[k]);
-    sample.encoder_counts[k] = unwrap_[k].counts();
+  sample.encoder_count = encoder_count_;
+  sample.encoders_valid = 0;
+  for (int k = 0; k < encoder_count_; ++k) {
+    const auto encoder = static_cast<std::size_t>(k);
+    const unsigned bit = 1U << k;
+    if ((report.encoders_valid & bit) != 0 &&
+        unwrap_[encoder].update(report.encoder_counts[encoder])) {
+      sample.encoders_valid = static_cast<std::uint16_t>(sample.encoders_valid | bit);
+    }
+    sample.encoder_counts[encoder] = unwrap_[encoder].counts();
   }
   next_sequence_ += steps;
   last_time_us_ = time_us;

@@ -34,8 +34,9 @@ class SampleTracker {
   /// @param start_tick_us  unit clock of sample 0
   /// @param period_us      unit time between samples; 0: not periodic (host-paced)
   /// @param asked          host clock when the stream was first asked for, before sample 0
-  SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us,
-                Nanoseconds asked) noexcept;
+  /// @param facts          the unit's encoders
+  SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us, Nanoseconds asked,
+                const UnitFacts& facts) noexcept;
 
   /// With kNext fills sequence, lost_before, unit_time_us, received, counts and validity of
   /// `sample`; else leaves it alone.
@@ -50,10 +51,11 @@ class SampleTracker {
 
   CounterBits bits_ = kFullBits;
   double period_us_ = 0.0;
+  int encoder_count_ = 0;
   std::uint64_t next_sequence_ = 0;
   std::int64_t last_time_us_ = 0;        // of sample next_sequence_ − 1, were it periodic
   std::int64_t host_minus_unit_us_ = 0;  // the least seen, but for the clocks' drift
-  std::array<EncoderUnwrap, CHANNELS_MAX> unwrap_{};
+  std::array<EncoderUnwrap, ENCODERS_MAX> unwrap_{};
 };
 
 }  // namespace firmware_iface

@@ -81,10 +81,8 @@ IoStatus UnitLink::next_message(Nanoseconds deadline) noexcept {
 bool UnitLink::take_sample(UnitSample& sample) noexcept {
   sample_report report;
   const std::span<const std::uint8_t> message = decoder_.message();
-  const bool decoded = stream_.compact
-                           ? sample_compact_decode(message.data(), message.size(), &report)
-                           : sample_report_decode(message.data(), message.size(), &report);
-  if (!streaming_ || !decoded || report.channel_count != facts_.channel_count) {
+  const auto decode = stream_.compact ? sample_compact_decode : sample_report_decode;
+  if (!streaming_ || !decode(message.data(), message.size(), shape(), &report)) {
     ++counters_.messages_unexpected;
     return false;
   }
@@ -112,9 +110,15 @@ bool UnitLink::take_sample(UnitSample& sample) noexcept {
   sample_seen_ = true;
   last_unit_time_us_ = sample.unit_time_us;
 
-  sample.command_V = report.command_q15 * facts_.command_max_V / 32767.0;
+  sample.motor_count = facts_.motor_count;
+  for (std::size_t k = 0; k < MOTORS_MAX; ++k) {
+    sample.command[k] = report.command_q15[k] * facts_.motor[k].command_max / 32767.0;
+  }
+  sample.index_passed = report.index_passed;
+  sample.home_closed = report.home_closed;
   sample.tripped = (report.status & STATUS_TRIPPED) != 0;
   sample.driving = (report.status & STATUS_DRIVING) != 0;
+  sample.command_rejected = (report.status & STATUS_COMMAND_REJECTED) != 0;
   sample.fault_flags = report.fault_flags;
   sample.unit_error_count = unit_error_count_;
   sample.inertial = inertial_;
@@ -153,11 +157,13 @@ void UnitLink::take_inertial() noexcept {
 void UnitLink::take_command_echo(const sample_report& report, UnitSample& sample) noexcept {
   sample.command_delay_ticks.reset();
   sample.command_sequence = echoed_command_;
+  sample.command_unknown = false;
   if ((report.status & STATUS_COMMAND_SEEN) == 0) return;
   const std::uint64_t mask = stream_.compact ? 0xFFU : 0xFFFFU;
   if (echoed_command_ != 0 && (echoed_command_ & mask) == report.command_sequence) return;
   const std::uint64_t age = (command_sequence_ - report.command_sequence) & mask;
-  if (age >= command_sequence_) return;  // not a command of ours
+  sample.command_unknown = age >= command_sequence_;
+  if (sample.command_unknown) return;
   echoed_command_ = command_sequence_ - age;
   sample.command_sequence = echoed_command_;
 
@@ -191,36 +197,42 @@ bool UnitLink::write_message(std::span<const std::uint8_t> message) noexcept {
   return transport_->write({frame.data(), size_bytes}).status == IoStatus::kOk;
 }
 
-bool UnitLink::write_command(double command_V, int ttl_ms) noexcept {
-  if (!std::isfinite(command_V)) {
-    write_trip();
-    return false;
+bool UnitLink::write_command(std::span<const double> command, int ttl_ms) noexcept {
+  command_request request{};
+  request.flags = COMMAND_ENABLE;
+  request.ttl_ms = static_cast<std::uint8_t>(std::clamp(ttl_ms, 1, facts_.ttl_max_ms));
+  const auto motor_count = static_cast<std::size_t>(facts_.motor_count);
+  for (std::size_t k = 0; k < std::min(command.size(), motor_count); ++k) {
+    const double share = std::clamp(command[k] / facts_.motor[k].command_max, -1.0, 1.0);
+    if (!std::isfinite(command[k])) {
+      write_trip();
+      return false;
+    }
+    request.command_q15[k] = static_cast<std::int16_t>(std::lround(share * 32767.0));
   }
-  const double share = std::clamp(command_V / facts_.command_max_V, -1.0, 1.0);
-  const int ttl_in_range = std::clamp(ttl_ms, 1, facts_.ttl_max_ms);
-  return write_command_message(static_cast<std::int16_t>(std::lround(share * 32767.0)),
-                               COMMAND_ENABLE, static_cast<std::uint8_t>(ttl_in_range));
+  return write_command_message(request);
 }
 
-bool UnitLink::write_idle() noexcept { return write_command_message(0, 0, 1); }
+bool UnitLink::write_idle() noexcept { return write_command_message({.ttl_ms = 1}); }
 
-bool UnitLink::write_trip() noexcept { return write_command_message(0, COMMAND_TRIP, 1); }
+bool UnitLink::write_trip() noexcept {
+  return write_command_message({.flags = COMMAND_TRIP, .ttl_ms = 1});
+}
 
-bool UnitLink::write_command_message(std::int16_t command_q15, std::uint8_t flags,
-                                     std::uint8_t ttl_ms) noexcept {
+bool UnitLink::write_command_message(command_request request) noexcept {
   ++command_sequence_;
   commands_[command_sequence_ % kCommandHistory] = {command_sequence_, last_unit_time_us_,
                                                     sample_seen_};
-  const command_request request{static_cast<std::uint16_t>(command_sequence_ & 0xFFFFU),
-                                command_q15, flags, ttl_ms};
-  std::array<std::uint8_t, COMMAND_SIZE_BYTES> message;
-  std::size_t size_bytes = COMMAND_SIZE_BYTES;
-  if (stream_.compact) {
-    command_compact_encode(&request, message.data());
-    size_bytes = COMMAND_COMPACT_SIZE_BYTES;
-  } else {
-    command_request_encode(&request, message.data());
+  request.sequence = static_cast<std::uint16_t>(command_sequence_ & 0xFFFFU);
+  if (sample_seen_) {
+    request.answers = static_cast<std::uint32_t>((tracker_.next_sequence() - 1) & 0xFFFFFFFFU);
   }
+  std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message;
+  const std::size_t size_bytes =
+      stream_.compact
+          ? command_compact_encode(&request, message.data())
+          : command_request_encode(&request, static_cast<std::uint8_t>(facts_.motor_count),
+                                   message.data());
   const bool sent = write_message({message.data(), size_bytes});
   ++(sent ? counters_.commands_sent : counters_.commands_not_sent);
   return sent;

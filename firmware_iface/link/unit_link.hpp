@@ -13,6 +13,8 @@
 #include "firmware_iface/link/unit_sample.hpp"
 #include "firmware_iface/result.hpp"
 #include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/hello.h"
 
 namespace firmware_iface {
 
@@ -36,7 +38,10 @@ struct RequestSettings {
 struct StreamSettings {
   bool compact = false;
   bool host_paced = false;
-  int divider = 1;  ///< a sample every divider ticks, 1..255
+  bool marks = false;  ///< index pulses and home switches with each sample
+  int divider = 1;     ///< a sample every divider ticks, 1..255
+  /// A command may answer a sample that is at most this much older than the newest one, 1..255.
+  int command_age_ticks = COMMAND_AGE_TICKS_DEFAULT;
   /// Readings of each inertial sensor of the unit every so many samples; 0: none.
   std::array<int, INERTIAL_SENSORS_MAX> inertial_divider{};
 };
@@ -103,9 +108,10 @@ class UnitLink {
   /// The next sample in order, waiting for it until `deadline` of the transport's clock.
   ReadStatus read_sample(Nanoseconds deadline, UnitSample& sample) noexcept;
 
-  /// Commands the output, good for ttl_ms. Beyond ±command_max_V the command is clamped. False when
-  /// the transport did not take it.
-  bool write_command(double command_V, int ttl_ms) noexcept;
+  /// Commands the motors, one entry each in the motor's unit, good for ttl_ms from the latch of the
+  /// sample read last. Clamped to the unit's range; a missing entry is 0. False when the transport
+  /// did not take it. An entry that is not finite trips the unit instead.
+  bool write_command(std::span<const double> command, int ttl_ms) noexcept;
 
   /// Output zero without a trip; no ttl runs.
   bool write_idle() noexcept;
@@ -144,12 +150,17 @@ class UnitLink {
   static constexpr std::size_t kCommandHistory = 256;  // power of two; covers the 8-bit echo
 
   bool write_message(std::span<const std::uint8_t> message) noexcept;
-  bool write_command_message(std::int16_t command_q15, std::uint8_t flags,
-                             std::uint8_t ttl_ms) noexcept;
+  bool write_command_message(command_request request) noexcept;
   IoStatus next_message(Nanoseconds deadline) noexcept;
   IoStatus request(std::span<const std::uint8_t> message, const RequestSettings& settings,
                    const std::function<bool()>& accept);
+  Status describe_parts(const hello_reply& reply, const RequestSettings& settings);
+  Status check_possible(const StreamSettings& stream) const;
   Status check_inertial(const StreamSettings& stream) const;
+  sample_shape shape() const noexcept {
+    return {static_cast<std::uint8_t>(facts_.encoder_count),
+            static_cast<std::uint8_t>(facts_.motor_count), stream_.marks};
+  }
   Result<ConfigureAnswer> configure(std::uint8_t flags, const StreamSettings& stream,
                                     const RequestSettings& settings,
                                     const std::function<void(const UnitSample&)>& late_sample);

@@ -5,25 +5,46 @@
 #include <optional>
 
 #include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/inertial.h"
 #include "firmware_iface/wire/limits.h"
 
 namespace firmware_iface {
 
-/// What a unit said about itself in HELLO_REPLY.
+/// One encoder of a unit.
+struct EncoderFacts {
+  bool is_absolute = false;           ///< reads its position within its modulus after power-on
+  std::uint32_t counts_per_turn = 0;  ///< 0: unknown, or not rotary
+  std::uint32_t modulus = 0;  ///< counts run from 0 to modulus − 1; 0: all 32 bits, signed
+  bool has_index = false;
+  bool has_home = false;
+};
+
+/// One motor of a unit.
+struct MotorFacts {
+  int kind = MOTOR_VOLT;     ///< MOTOR_* (wire/describe.h), the unit of its command
+  double command_max = 0.0;  ///< commands reach from −this to +this, in that unit
+};
+
+/// Symbol of a motor's command: "V", "duty" or "A"; "?" for a kind that is unknown.
+const char* motor_unit(int kind);
+
+/// Description of a unit, by HELLO_REPLY and DESCRIBE_REPLY.
 struct UnitFacts {
   int protocol_version = 0;
   std::uint64_t unit_id = 0;
   int boot_count = 0;
-  int channel_count = 0;
-  double tick_rate_Hz = 0.0;   ///< by the unit's own clock
-  double command_max_V = 0.0;  ///< commands reach from −this to +this
+  double tick_rate_Hz = 0.0;  ///< by the unit's own clock
   int ttl_max_ms = 0;
   bool can_compact = false;
   bool can_be_host_paced = false;
+  bool can_mark = false;         ///< index pulses and home switches
   std::uint8_t fault_flags = 0;  ///< FAULT_* (wire/fault.h) latched when asked
   std::uint32_t configuration_hash = 0;
-  std::array<std::uint32_t, CHANNELS_MAX> counts_per_turn{};
+  int encoder_count = 0;
+  std::array<EncoderFacts, ENCODERS_MAX> encoder{};
+  int motor_count = 0;
+  std::array<MotorFacts, MOTORS_MAX> motor{};
   int inertial_count = 0;  ///< inertial sensors, each read every so many ticks
   std::array<int, INERTIAL_SENSORS_MAX> inertial_ticks{};
   int stream_count = 0;                       ///< streams the unit has started since power-up
@@ -47,21 +68,26 @@ struct UnitSample {
   std::uint64_t lost_before = 0;  ///< samples missing between the previous one and this
   std::int64_t unit_time_us = 0;  ///< unit clock when latched; its origin is the unit's
   Nanoseconds received{0};        ///< host clock when read
-  int channel_count = 0;
-  std::array<std::int64_t, CHANNELS_MAX> encoder_counts{};  ///< last valid count of each channel
-  std::uint8_t channels_valid = 0;                          ///< bit i: channel i was read
-  double command_V = 0.0;                                   ///< in force from this tick on
-  std::uint64_t command_sequence = 0;      ///< newest command the unit accepted; 0: none yet
+  int encoder_count = 0;
+  std::array<std::int64_t, ENCODERS_MAX> encoder_counts{};  ///< last valid count of each encoder
+  std::uint16_t encoders_valid = 0;                         ///< bit i: encoder i was read
+  std::uint16_t index_passed = 0;  ///< bit i: its index pulse passed since the sample before
+  std::uint16_t home_closed = 0;   ///< bit i: its home switch closed since the sample before
+  int motor_count = 0;
+  std::array<double, MOTORS_MAX> command{};  ///< in force from this tick on, in the motor's unit
+  std::uint64_t command_sequence = 0;        ///< newest command the unit accepted; 0: none yet
+  bool command_unknown = false;              ///< the unit echoes a command that it was never sent
   std::optional<int> command_delay_ticks;  ///< first echo of a command: ticks since the sample read
                                            ///< last before it was written
   bool tripped = false;
   bool driving = false;
+  bool command_rejected = false;       ///< a command since the sample before came too late
   std::uint8_t fault_flags = 0;        ///< FAULT_* (wire/fault.h)
   std::uint64_t unit_error_count = 0;  ///< frames the unit rejected since connect()
   UnitInertial inertial;  ///< of the sample received before this one: it is sent behind it
 
-  bool channel_is_valid(int channel) const noexcept {
-    return ((channels_valid >> channel) & 1) != 0;
+  bool encoder_is_valid(int encoder) const noexcept {
+    return ((encoders_valid >> encoder) & 1) != 0;
   }
 };
 

@@ -9,6 +9,7 @@
 #include "firmware_iface/wire/configure.h"
 #include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/message_type.h"
+#include "firmware_iface/wire/sample_compact.h"
 
 namespace firmware_iface {
 namespace {
@@ -23,18 +24,16 @@ std::string hex(std::uint64_t value) {
 
 // Empty when the facts are usable, else what is wrong with them.
 std::string find_fault(const hello_reply& reply) {
-  if (reply.channel_count < 1 || reply.channel_count > CHANNELS_MAX) {
-    return "reports " + std::to_string(reply.channel_count) + " encoder channels; 1 to " +
-           std::to_string(CHANNELS_MAX) + " are possible";
+  if (reply.encoder_count < 1 || reply.encoder_count > ENCODERS_MAX) {
+    return "reports " + std::to_string(reply.encoder_count) + " encoders; 1 to " +
+           std::to_string(ENCODERS_MAX) + " are possible";
+  }
+  if (reply.motor_count > MOTORS_MAX) {
+    return "reports " + std::to_string(reply.motor_count) + " motors; at most " +
+           std::to_string(MOTORS_MAX) + " are possible";
   }
   if (reply.tick_rate_Hz == 0) return "reports a tick rate of 0 Hz";
-  if (reply.command_max_mV == 0) return "reports a command range of 0 mV";
   if (reply.ttl_max_ms == 0) return "reports a longest time to live of 0 ms";
-  for (int k = 0; k < reply.channel_count; ++k) {
-    if (reply.counts_per_turn[k] == 0) {
-      return "reports 0 counts per turn on channel " + std::to_string(k);
-    }
-  }
   if (reply.inertial_count > INERTIAL_SENSORS_MAX) {
     return "reports " + std::to_string(reply.inertial_count) + " inertial sensors; at most " +
            std::to_string(INERTIAL_SENSORS_MAX) + " are possible";
@@ -44,11 +43,18 @@ std::string find_fault(const hello_reply& reply) {
       return "reports that it never reads inertial sensor " + std::to_string(k);
     }
   }
-  const std::uint32_t expected = hello_reply_configuration_hash(&reply);
-  if (reply.configuration_hash != expected) {
-    return "reports configuration hash " + hex(reply.configuration_hash) +
-           ", but what it reports hashes to " + hex(expected);
+  return {};
+}
+
+// The same for one part.
+std::string find_fault(const describe_reply& reply) {
+  const bool is_motor = reply.part == PART_MOTOR;
+  const std::string part = (is_motor ? "motor " : "encoder ") + std::to_string(reply.index);
+  if (reply.description.kind > (is_motor ? MOTOR_AMPERE : ENCODER_ABSOLUTE)) {
+    return "describes " + part + " as of kind " + std::to_string(reply.description.kind) +
+           ", which this program does not know";
   }
+  if (is_motor && reply.description.scale == 0) return "reports a command range of 0 for " + part;
   return {};
 }
 
@@ -57,16 +63,15 @@ UnitFacts to_facts(const hello_reply& reply) {
   facts.protocol_version = reply.protocol_version;
   facts.unit_id = reply.unit_id;
   facts.boot_count = reply.boot_count;
-  facts.channel_count = reply.channel_count;
   facts.tick_rate_Hz = reply.tick_rate_Hz;
-  facts.command_max_V = reply.command_max_mV * 1e-3;
   facts.ttl_max_ms = reply.ttl_max_ms;
   facts.can_compact = (reply.capabilities & UNIT_CAN_COMPACT) != 0;
   facts.can_be_host_paced = (reply.capabilities & UNIT_CAN_HOST_PACED) != 0;
+  facts.can_mark = (reply.capabilities & UNIT_CAN_MARKS) != 0;
   facts.fault_flags = reply.fault_flags;
   facts.configuration_hash = reply.configuration_hash;
-  for (std::size_t k = 0; k < CHANNELS_MAX; ++k)
-    facts.counts_per_turn[k] = reply.counts_per_turn[k];
+  facts.encoder_count = reply.encoder_count;
+  facts.motor_count = reply.motor_count;
   facts.inertial_count = reply.inertial_count;
   for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k)
     facts.inertial_ticks[k] = reply.inertial_ticks[k];
@@ -75,7 +80,25 @@ UnitFacts to_facts(const hello_reply& reply) {
   return facts;
 }
 
+EncoderFacts to_encoder(const part_description& part) {
+  return {part.kind == ENCODER_ABSOLUTE, part.scale, part.modulus,
+          (part.flags & ENCODER_HAS_INDEX) != 0, (part.flags & ENCODER_HAS_HOME) != 0};
+}
+
 }  // namespace
+
+const char* motor_unit(int kind) {
+  switch (kind) {
+    case MOTOR_VOLT:
+      return "V";
+    case MOTOR_DUTY:
+      return "duty";
+    case MOTOR_AMPERE:
+      return "A";
+    default:
+      return "?";
+  }
+}
 
 // Sends the request and reads messages until `accept` takes one as the answer.
 IoStatus UnitLink::request(std::span<const std::uint8_t> message, const RequestSettings& settings,
@@ -134,10 +157,14 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
 
   const std::string& port = transport_->report().description;
   if (answer.protocol_version != PROTOCOL_VERSION) {
+    const bool is_older = answer.protocol_version < PROTOCOL_VERSION;
     return Error{ErrorCode::kProtocolVersion,
                  port + ": the unit speaks protocol version " +
                      std::to_string(answer.protocol_version) + ", this program version " +
-                     std::to_string(PROTOCOL_VERSION) + "; update the older of the two"};
+                     std::to_string(PROTOCOL_VERSION) +
+                     (is_older ? "; flash the unit with the firmware of this release, "
+                                 "firmware_iface/firmware (docs/how-to/build-a-unit.md)"
+                               : "; install the release of rigcal that the unit's firmware is of")};
   }
   if (answer.layout_hash != LAYOUT_HASH) {
     return Error{ErrorCode::kLayoutMismatch, port + ": the unit was built with message layout " +
@@ -160,8 +187,52 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   if (!known) booked_stream_ = facts_.stream_count;  // those were others' streams
   book_ended_stream();
   streaming_ = false;
-  connected_ = connected_before_ = true;
+  connected_ = false;
+  connected_before_ = true;
+  if (Status described = describe_parts(reply, settings); !described.ok()) return described.error();
+  connected_ = true;
   return facts_;
+}
+
+Status UnitLink::describe_parts(const hello_reply& reply, const RequestSettings& settings) {
+  std::array<part_description, ENCODERS_MAX> encoder{};
+  std::array<part_description, MOTORS_MAX> motor{};
+  const std::string unit = transport_->report().description + ": unit " + hex(reply.unit_id) + " ";
+  const int part_count = facts_.encoder_count + facts_.motor_count;
+  for (int k = 0; k < part_count; ++k) {
+    const bool is_motor = k >= facts_.encoder_count;
+    const int index = is_motor ? k - facts_.encoder_count : k;
+    const describe_request ask{static_cast<std::uint8_t>(is_motor ? PART_MOTOR : PART_ENCODER),
+                               static_cast<std::uint8_t>(index)};
+    std::array<std::uint8_t, DESCRIBE_SIZE_BYTES> message;
+    describe_request_encode(&ask, message.data());
+    describe_reply answer{};
+    const IoStatus status = request(message, settings, [&] {
+      const std::span<const std::uint8_t> received = decoder_.message();
+      return describe_reply_decode(received.data(), received.size(), &answer) &&
+             answer.part == ask.part && answer.index == ask.index;
+    });
+    if (status != IoStatus::kOk) return no_answer("DESCRIBE", status, settings);
+    if (const std::string fault = find_fault(answer); !fault.empty()) {
+      return Error{ErrorCode::kUnitRefused, unit + fault};
+    }
+    const part_description& part = answer.description;
+    const auto at = static_cast<std::size_t>(index);
+    if (is_motor) {
+      motor[at] = part;
+      facts_.motor[at] = {part.kind, part.scale * 1e-3};
+    } else {
+      encoder[at] = part;
+      facts_.encoder[at] = to_encoder(part);
+    }
+  }
+  const std::uint32_t expected = unit_configuration_hash(&reply, encoder.data(), motor.data());
+  if (reply.configuration_hash != expected) {
+    return Error{ErrorCode::kUnitRefused, unit + "reports configuration hash " +
+                                              hex(reply.configuration_hash) +
+                                              ", but its description hashes to " + hex(expected)};
+  }
+  return success();
 }
 
 // The unit's last stream, which the HELLO ended, if it is not in the books yet. When it is not the
@@ -199,31 +270,57 @@ Status UnitLink::check_inertial(const StreamSettings& stream) const {
   return success();
 }
 
+Status UnitLink::check_possible(const StreamSettings& stream) const {
+  const auto refuse = [&](const std::string& what) {
+    return Error{ErrorCode::kUnitRefused, transport_->report().description + ": " + what};
+  };
+  if (stream.divider < 1 || stream.divider > 255) {
+    return refuse("divider " + std::to_string(stream.divider) + "; 1 to 255 are possible");
+  }
+  if (stream.command_age_ticks < 1 || stream.command_age_ticks > 255) {
+    return refuse("command_age_ticks " + std::to_string(stream.command_age_ticks) +
+                  "; 1 to 255 are possible");
+  }
+  if (stream.host_paced && !facts_.can_be_host_paced) {
+    return refuse("the unit cannot do host-paced sampling");
+  }
+  if (stream.marks && !facts_.can_mark) {
+    return refuse("the unit reads no index pulses or home switches");
+  }
+  if (!stream.compact) return success();
+  const sample_shape of_unit{static_cast<std::uint8_t>(facts_.encoder_count),
+                             static_cast<std::uint8_t>(facts_.motor_count), stream.marks};
+  if (!facts_.can_compact) return refuse("the unit cannot do the compact format");
+  if (!sample_shape_is_compact(of_unit)) {
+    return refuse("the compact format has one motor, at most " +
+                  std::to_string(COMPACT_ENCODERS_MAX) +
+                  " encoders and no index pulses; use the full format");
+  }
+  for (const EncoderFacts& encoder : facts_.encoder) {
+    if (encoder.modulus <= (1U << kCompactBits.encoder_counts)) continue;
+    return refuse("an encoder counts modulo " + std::to_string(encoder.modulus) +
+                  ", which the compact format's 24 bits do not hold; use the full format");
+  }
+  return success();
+}
+
 Status UnitLink::start_stream(const StreamSettings& stream, const RequestSettings& settings) {
   assert(connected_ && !streaming_);
   const std::string& port = transport_->report().description;
-  if (stream.divider < 1 || stream.divider > 255) {
-    return Error{ErrorCode::kUnitRefused,
-                 port + ": divider " + std::to_string(stream.divider) + "; 1 to 255 are possible"};
-  }
-  if ((stream.compact && !facts_.can_compact) || (stream.host_paced && !facts_.can_be_host_paced)) {
-    return Error{
-        ErrorCode::kUnitRefused,
-        port + ": the unit cannot do " +
-            (stream.compact && !facts_.can_compact ? "the compact format" : "host-paced sampling")};
-  }
+  if (Status possible = check_possible(stream); !possible.ok()) return possible;
   if (Status asked_for = check_inertial(stream); !asked_for.ok()) return asked_for;
   if (const std::optional<int> baud_rate = transport_->report().baud_rate) {
     const auto is_read = [](int divider) { return divider > 0; };
     const auto inertial_count = std::ranges::count_if(stream.inertial_divider, is_read);
-    const Traffic traffic{facts_.channel_count, facts_.tick_rate_Hz / stream.divider,
-                          stream.compact, static_cast<int>(inertial_count)};
+    const Traffic traffic{facts_.encoder_count, facts_.tick_rate_Hz / stream.divider,
+                          stream.compact,       static_cast<int>(inertial_count),
+                          facts_.motor_count,   stream.marks};
     if (const auto budget = check_baud_budget(*baud_rate, traffic); !budget.ok()) {
       return Error{budget.error().code, port + ": " + budget.error().detail};
     }
   }
   const int flags = STREAM_ON | (stream.compact ? STREAM_COMPACT : 0) |
-                    (stream.host_paced ? STREAM_HOST_PACED : 0);
+                    (stream.host_paced ? STREAM_HOST_PACED : 0) | (stream.marks ? STREAM_MARKS : 0);
   const Nanoseconds asked = transport_->now();
   const Result<ConfigureAnswer> answer =
       configure(static_cast<std::uint8_t>(flags), stream, settings, {});
@@ -235,7 +332,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   stream_number_ = answer.value().stream_count;
   const double period_us = stream.host_paced ? 0.0 : 1e6 * stream.divider / facts_.tick_rate_Hz;
   tracker_ = SampleTracker(stream.compact ? kCompactBits : kFullBits, answer.value().start_tick_us,
-                           period_us, asked);
+                           period_us, asked, facts_);
   clock_.reset();
   streaming_ = true;
   sample_seen_ = false;
@@ -264,7 +361,11 @@ Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSampl
 Result<UnitLink::ConfigureAnswer> UnitLink::configure(
     std::uint8_t flags, const StreamSettings& stream, const RequestSettings& settings,
     const std::function<void(const UnitSample&)>& late_sample) {
-  configure_request ask{++request_sequence_, flags, static_cast<std::uint8_t>(stream.divider), {}};
+  configure_request ask{++request_sequence_,
+                        flags,
+                        static_cast<std::uint8_t>(stream.divider),
+                        static_cast<std::uint8_t>(stream.command_age_ticks),
+                        {}};
   for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
     ask.inertial_divider[k] = static_cast<std::uint8_t>(stream.inertial_divider[k]);
   }

@@ -1,4 +1,5 @@
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -34,6 +35,7 @@ struct Options {
   std::string truth;
   double duration_s = 0.0;
   int priority = 50;
+  bool hand = false;
   sim::SimOverrides overrides;
 };
 
@@ -58,13 +60,13 @@ void print_faults(const char* direction, const LineFaultCounters& faults) {
 }
 
 void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_bytes) {
-  const sim::UnitCounters& unit = simulation.unit().counters();
-  const FrameCounters& frames = simulation.unit().frame_counters();
+  const sim::UnitCounters unit = simulation.unit().counters();
   print_line("ticks", unit.ticks);
   print_line("samples_sent", unit.samples_sent);
   print_line("streams", unit.streams);
   print_line("hellos", unit.hellos);
   print_line("commands", unit.commands);
+  print_line("commands_rejected", unit.commands_rejected);
   print_line("clears", unit.clears);
   print_line("trips_boot", unit.trips[0]);
   print_line("trips_ttl", unit.trips[1]);
@@ -75,8 +77,7 @@ void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_byte
   print_line("resets", unit.resets);
   print_line("dropouts", unit.dropouts);
   print_line("releases", unit.releases);
-  print_line("frames_good", frames.good);
-  print_line("frames_damaged", frames.damaged());
+  print_line("frames_damaged", unit.frames_damaged);
   print_line("bytes_undelivered", undelivered_bytes);
   print_faults("to_host", simulation.to_host().counters());
   print_faults("to_unit", simulation.to_unit().counters());
@@ -117,7 +118,9 @@ int run(const Options& options) {
                       std::chrono::duration<double>(options.duration_s));
   }
   ask_for_real_time(options.priority);
-  const std::uint64_t undelivered = sim::serve(simulation, *port.value(), stop_requested, end);
+  sim::HandInput hand(STDIN_FILENO);
+  const std::uint64_t undelivered =
+      sim::serve(simulation, *port.value(), stop_requested, end, options.hand ? &hand : nullptr);
   if (truth) truth->close();
   print_statistics(simulation, undelivered);
   return 0;
@@ -155,6 +158,9 @@ int main(int argc, char** argv) {
                  "SCHED_FIFO priority to ask for, below that of rigcal-daq; 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 99));
+  app.add_flag("--hand", options.hand,
+               "Move the rig by lines on standard input: JOINT ANGLE_RAD [SECONDS] turns a joint, "
+               "counted from 1, and holds the rig; release lets go");
   app.add_option("--seed", options.overrides.seed, "Seed of all faults (instead of the file's)");
   return proto::run_program(app, argc, argv, kBadInput, [&] {
     struct sigaction action {};

@@ -32,6 +32,11 @@ void Plant::set_held(bool held) {
   if (held) state_.speed_rad_s = {};
 }
 
+void Plant::place(int joint, double angle_rad) {
+  state_.angle_rad[static_cast<std::size_t>(joint)] = angle_rad;
+  state_.speed_rad_s[static_cast<std::size_t>(joint)] = 0.0;
+}
+
 BodyMotion Plant::body_motion(int joint, double command_V) const {
   JointArray acceleration{};
   JointArray torque{};

@@ -90,6 +90,9 @@ class Plant {
   void set_held(bool held);
   bool is_held() const { return held_; }
 
+  /// Puts a joint at an angle, at rest.
+  void place(int joint, double angle_rad);
+
   /// Puts the joints where they were at the start.
   void return_to_start() { state_ = start_; }
 

@@ -26,7 +26,7 @@ void write_frames(UnitSimulation& simulation, std::span<const std::uint8_t> byte
 }  // namespace
 
 std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomic<bool>& stop,
-                    std::optional<Nanoseconds> end) {
+                    std::optional<Nanoseconds> end, HandInput* hand) {
   const MonotonicTime time;
   std::array<std::uint8_t, 4096> buffer{};
   std::uint64_t undelivered_bytes = 0;
@@ -36,6 +36,7 @@ std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomi
     const Nanoseconds deadline = std::min(simulation.next_look(), time.now() + kWaitMax);
     const std::size_t to_unit = port.read_some(buffer, deadline);
     if (to_unit > 0) write_frames(simulation, {buffer.data(), to_unit}, time.now());
+    if (hand != nullptr) hand->poll(simulation, time.now());
   }
   return undelivered_bytes;
 }

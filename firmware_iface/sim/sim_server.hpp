@@ -3,6 +3,7 @@
 #include <atomic>
 #include <optional>
 
+#include "firmware_iface/sim/hand_input.hpp"
 #include "firmware_iface/sim/host_port.hpp"
 #include "firmware_iface/sim/unit_simulation.hpp"
 
@@ -10,7 +11,8 @@ namespace firmware_iface::sim {
 
 /// Lets a simulation live in real time behind a port, until `stop` is set or `end`
 /// (CLOCK_MONOTONIC) has passed. Returns the number of bytes that could not be handed to the host.
+/// @param hand  moves the rig; may be null
 std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomic<bool>& stop,
-                    std::optional<Nanoseconds> end = {});
+                    std::optional<Nanoseconds> end = {}, HandInput* hand = nullptr);
 
 }  // namespace firmware_iface::sim

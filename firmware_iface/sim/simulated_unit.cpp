@@ -6,15 +6,47 @@
 #include <numbers>
 #include <utility>
 
-#include "firmware_iface/wire/fault.h"
-#include "firmware_iface/wire/sample_compact.h"
-
-// Time, plant and output. What the unit does with messages is in unit_messages.cpp.
-
 namespace firmware_iface::sim {
 namespace {
 
 constexpr double kPpm = 1e-6;
+constexpr double kTurn_rad = 2.0 * std::numbers::pi;
+
+unit_description describe(const UnitSettings& settings, int joint_count) {
+  unit_description own{};
+  own.unit_id = settings.unit_id;
+  own.tick_rate_Hz = static_cast<std::uint16_t>(settings.tick_rate_Hz);
+  own.ttl_max_ms = static_cast<std::uint8_t>(settings.ttl_max_ms);
+  own.capabilities = UNIT_CAN_COMPACT | UNIT_CAN_HOST_PACED | UNIT_CAN_MARKS;
+  own.command_bits = static_cast<std::uint8_t>(settings.command_bits);
+  own.encoder_count = static_cast<std::uint8_t>(joint_count);
+  for (std::size_t k = 0; k < own.encoder_count; ++k) {
+    const EncoderSettings& encoder = settings.encoder[k];
+    own.encoder[k] = {
+        static_cast<std::uint8_t>(encoder.absolute ? ENCODER_ABSOLUTE : ENCODER_COUNTER),
+        static_cast<std::uint8_t>(encoder.index ? ENCODER_HAS_INDEX : 0), encoder.counts_per_turn,
+        encoder.modulus};
+    constexpr std::uint32_t kCompactModulusMax = 1U << 24;
+    if (encoder.modulus > kCompactModulusMax) own.capabilities &= ~UNIT_CAN_COMPACT;
+  }
+  own.motor_count = 1;
+  own.motor[0] = {static_cast<std::uint8_t>(settings.motor_kind), 0,
+                  static_cast<std::uint32_t>(std::lround(settings.command_max_V * 1e3)), 0};
+  own.inertial_count = static_cast<std::uint8_t>(settings.inertial_count);
+  for (std::size_t k = 0; k < own.inertial_count; ++k) {
+    own.inertial_ticks[k] = static_cast<std::uint8_t>(settings.inertial[k].divider);
+  }
+  return own;
+}
+
+// As the encoder's counter shows it.
+std::int32_t wrapped(std::int64_t counts, std::uint32_t modulus) {
+  if (modulus == 0) {
+    return static_cast<std::int32_t>(static_cast<std::uint64_t>(counts) & 0xFFFFFFFFU);
+  }
+  const std::int64_t rest = counts % std::int64_t{modulus};
+  return static_cast<std::int32_t>(rest < 0 ? rest + modulus : rest);
+}
 
 }  // namespace
 
@@ -25,11 +57,13 @@ SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutp
       output_(&output),
       now_(start),
       plant_time_(start),
+      description_(describe(settings, plant_.joint_count())),
       random_(settings.faults.seed),
       inertial_random_(settings.faults.seed + 1) {
   assert(settings.tick_rate_Hz > 0 && settings.command_max_V > 0.0);
   assert(settings.ttl_max_ms > 0 && settings.ttl_max_ms <= 255);
   clock_start_us_ = settings.clock_start_us;
+  core_.memory.samples_of_last_stream = UNIT_SAMPLES_UNKNOWN;
   boot(start);
   if (settings_.hand.release != OperatorSettings::Release::kFree) plant_.set_held(true);
 }
@@ -37,35 +71,39 @@ SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutp
 void SimulatedUnit::boot(Nanoseconds at) noexcept {
   boot_at_ = at;
   tick_index_ = 0;
-  ++boot_count_;
-  fault_flags_ = FAULT_BOOT;
-  ++counters_.trips[0];
-  decoder_.reset();
-  damaged_at_boot_ = decoder_.counters().damaged();
-  streaming_ = false;
-  session_ = false;
-  configured_.reset();
-  pending_.reset();
-  in_force_ = {};
-  command_seen_ = driving_ = false;
+  const unit_memory memory = core_.memory;
+  unit_init(&core_, &description_, &memory, static_cast<std::uint32_t>(random_()),
+            unit_time_of_tick_us(0));
   output_V_ = 0.0;
-  output_q15_ = 0;
-  ttl_ends_.reset();
-  clear_token_ = cleared_token_ = 0;
 }
 
 void SimulatedUnit::reset(Nanoseconds now) noexcept {
   move_plant_to(now);
   now_ = std::max(now_, now);
+  counters_ = counters();
   ++counters_.resets;
-  end_stream();
-  boot(now + settings_.boot_time);
   clock_start_us_ = 0;
+  boot(now + settings_.boot_time);
   // An incremental encoder knows only what happened since power-up.
   counts_at_boot_ = {};
   for (int k = 0; k < plant_.joint_count(); ++k) {
-    counts_at_boot_[static_cast<std::size_t>(k)] = encoder_counts(k);
+    const auto channel = static_cast<std::size_t>(k);
+    if (!settings_.encoder[channel].absolute) counts_at_boot_[channel] = encoder_counts(k);
   }
+}
+
+UnitCounters SimulatedUnit::counters() const noexcept {
+  UnitCounters total = counters_;
+  const unit_counters& own = core_.counters;
+  total.samples_sent += own.samples;
+  total.streams += own.streams;
+  total.hellos += own.hellos;
+  total.commands += own.commands;
+  total.commands_rejected += own.commands_rejected;
+  total.clears += own.clears;
+  total.frames_damaged += own.frames_damaged;
+  for (std::size_t bit = 0; bit < total.trips.size(); ++bit) total.trips[bit] += own.trips[bit];
+  return total;
 }
 
 void SimulatedUnit::set_faults(const UnitFaults& faults) noexcept {
@@ -98,10 +136,8 @@ std::uint64_t SimulatedUnit::unit_time_us(Nanoseconds time) const noexcept {
 }
 
 Nanoseconds SimulatedUnit::next_event() const noexcept {
-  Nanoseconds next = tick_time(tick_index_);
-  if (ttl_ends_) next = std::min(next, *ttl_ends_);
-  if (release_at_) next = std::min(next, *release_at_);
-  return next;
+  const Nanoseconds next = tick_time(tick_index_);
+  return release_at_ ? std::min(next, *release_at_) : next;
 }
 
 void SimulatedUnit::advance_to(Nanoseconds now) noexcept {
@@ -112,8 +148,6 @@ void SimulatedUnit::advance_to(Nanoseconds now) noexcept {
       release_at_.reset();
       plant_.set_held(false);
       ++counters_.releases;
-    } else if (ttl_ends_ && *ttl_ends_ <= event) {
-      trip(FAULT_TTL, ttl_ms_);
     } else {
       tick();
     }
@@ -125,8 +159,47 @@ void SimulatedUnit::move_plant_to(Nanoseconds time) noexcept {
   if (time <= plant_time_) return;
   plant_.advance(std::chrono::duration<double>(time - plant_time_).count(), output_V_);
   plant_time_ = time;
+  if (hand_motion_.joint >= 0) {
+    const double share = std::chrono::duration<double>(time - hand_motion_.begin) /
+                         std::chrono::duration<double>(hand_motion_.duration);
+    const double eased = 0.5 - 0.5 * std::cos(std::numbers::pi * std::clamp(share, 0.0, 1.0));
+    plant_.place(hand_motion_.joint, std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
+    if (share >= 1.0) hand_motion_.joint = -1;
+  }
   if (output_V_ == 0.0) return;
   counters_.unattended_max = std::max(counters_.unattended_max, time - attended_at_);
+}
+
+void SimulatedUnit::turn_by_hand(int joint, double angle_rad, Nanoseconds duration,
+                                 Nanoseconds now) noexcept {
+  advance_to(now);
+  move_plant_to(now_);
+  plant_.set_held(true);
+  release_at_.reset();
+  const double from_rad = plant_.state().angle_rad[static_cast<std::size_t>(joint)];
+  hand_motion_ = {joint, from_rad, angle_rad, now_, std::max(duration, Nanoseconds(1))};
+}
+
+void SimulatedUnit::let_go(Nanoseconds now) noexcept {
+  advance_to(now);
+  move_plant_to(now_);
+  hand_motion_.joint = -1;
+  plant_.set_held(false);
+}
+
+void SimulatedUnit::apply_output() noexcept {
+  move_plant_to(now_);
+  output_V_ = core_.output.command_q15[0] / 32767.0 * settings_.command_max_V;
+}
+
+void SimulatedUnit::send_frames() noexcept {
+  std::array<std::uint8_t, UNIT_TRANSMIT_SIZE_BYTES> bytes{};
+  const std::size_t size_bytes = unit_transmit(&core_, bytes.data(), bytes.size());
+  for (std::size_t begin = 0, end = 0; end < size_bytes; ++end) {
+    if (bytes[end] != 0) continue;
+    output_->on_frame(std::span(bytes).subspan(begin, end + 1 - begin), now_);
+    begin = end + 1;
+  }
 }
 
 void SimulatedUnit::tick() noexcept {
@@ -136,138 +209,115 @@ void SimulatedUnit::tick() noexcept {
     reset(now_);
     return;
   }
-  put_command_in_force();
-  latch();
   const std::uint64_t unit_us = unit_time_of_tick_us(index);
+  unit_tick(&core_, unit_us);
+  apply_output();
+  latch();
   Truth truth{now_,         unit_us,         {}, plant_.state(), latched_counts_, output_V_,
               is_tripped(), plant_.is_held()};
-  const bool due = streaming_ && (stream_flags_ & STREAM_HOST_PACED) == 0 &&
-                   index >= stream_start_tick_ &&
-                   (index - stream_start_tick_) % static_cast<std::uint64_t>(divider_) == 0;
-  if (due) {
-    truth.sample_sequence = stream_samples_;
+  if (unit_sample_is_due(&core_)) {
+    truth.sample_sequence = core_.stream_samples;
     send_sample(unit_us);
   }
+  send_frames();
   output_->on_truth(truth);
 }
 
-void SimulatedUnit::put_command_in_force() noexcept {
-  if (!pending_) return;
-  in_force_ = *pending_;
-  pending_.reset();
-  command_seen_ = true;
-  driving_ = !is_tripped() && (in_force_.flags & COMMAND_ENABLE) != 0;
-  output_q15_ = driving_ ? converted(in_force_.command_q15) : std::int16_t{0};
-  output_V_ = output_q15_ / 32767.0 * settings_.command_max_V;
+void SimulatedUnit::receive(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept {
+  advance_to(now);
+  if (now < boot_at_) return;  // still starting: deaf
+  const std::uint64_t unit_us = unit_time_us(now_);
+  for (const std::uint8_t byte : bytes) {
+    const unit_counters before = core_.counters;
+    unit_receive(&core_, byte, unit_us);
+    note_received(before);
+    apply_output();
+    if (unit_sample_is_due(&core_)) {  // host-paced
+      latch();
+      send_sample(unit_us);
+      apply_output();
+    }
+    send_frames();
+  }
 }
 
-// A converter takes the upper bits of a command: samples tell its output exactly.
-std::int16_t SimulatedUnit::converted(std::int16_t command_q15) const noexcept {
-  if (settings_.command_bits <= 0) return command_q15;
-  const double step = std::ldexp(1.0, 16 - settings_.command_bits);
-  const double last = std::ldexp(1.0, settings_.command_bits - 1) - 1.0;
-  return static_cast<std::int16_t>(step * std::clamp(std::round(command_q15 / step), -last, last));
+void SimulatedUnit::note_received(const unit_counters& before) noexcept {
+  const unit_counters& after = core_.counters;
+  if (after.streams != before.streams) hold_for_stream();
+  if (after.commands == before.commands) return;
+  if (after.commands_rejected == before.commands_rejected && core_.ttl_runs) attended_at_ = now_;
+  if (settings_.hand.release == OperatorSettings::Release::kAfterFirstCommand &&
+      core_.is_streaming && plant_.is_held() && !release_at_) {
+    release_at_ = now_ + settings_.hand.hold_time;
+  }
+}
+
+// Each stream is a new experiment: the hand puts the rig back where it started, and holds it.
+void SimulatedUnit::hold_for_stream() noexcept {
+  if (settings_.hand.release == OperatorSettings::Release::kFree) return;
+  move_plant_to(now_);
+  plant_.return_to_start();
+  plant_.set_held(true);
+  release_at_.reset();
+  if (settings_.hand.release == OperatorSettings::Release::kAfterStreamStart) {
+    release_at_ = now_ + settings_.hand.hold_time;
+  }
 }
 
 std::int64_t SimulatedUnit::encoder_counts(int channel) const noexcept {
   const auto k = static_cast<std::size_t>(channel);
-  const double turns =
-      (plant_.state().angle_rad[k] - settings_.zero_offset_rad[k]) / (2.0 * std::numbers::pi);
-  return std::llround(turns * settings_.counts_per_turn[k]) - counts_at_boot_[k];
+  const EncoderSettings& encoder = settings_.encoder[k];
+  const std::size_t joint = encoder.joint < 0 ? k : static_cast<std::size_t>(encoder.joint);
+  const double turns = (plant_.state().angle_rad[joint] - encoder.zero_offset_rad) / kTurn_rad;
+  const double drift = encoder.drift_counts_per_s * std::chrono::duration<double>(now_).count();
+  return std::llround(turns * encoder.count_factor * encoder.counts_per_turn + drift) -
+         counts_at_boot_[k];
 }
 
 // Reads the encoders; a channel that has dropped out keeps its last count.
 void SimulatedUnit::latch() noexcept {
+  latch_ = {};
   for (int k = 0; k < plant_.joint_count(); ++k) {
     const auto channel = static_cast<std::size_t>(k);
-    const bool can_drop = ((settings_.faults.dropout_channels >> k) & 1) != 0;
-    if (can_drop && happens(settings_.faults.channel_dropout)) {
+    const EncoderSettings& encoder = settings_.encoder[channel];
+    const auto bit = static_cast<std::uint16_t>(1U << channel);
+    if ((settings_.faults.dropout_channels & bit) != 0 &&
+        happens(settings_.faults.channel_dropout)) {
       ++counters_.dropouts;
       const auto longest = static_cast<std::uint64_t>(
           std::max<std::int64_t>(settings_.faults.dropout_max.count(), 1));
       dropout_until_[channel] = now_ + Nanoseconds(static_cast<std::int64_t>(random_() % longest));
     }
-    if (now_ >= dropout_until_[channel]) latched_counts_[channel] = encoder_counts(k);
+    if (now_ >= dropout_until_[channel]) {
+      const auto turn = [&](std::int64_t counts) {
+        return std::floor(static_cast<double>(counts + counts_at_boot_[channel]) /
+                          std::max(1U, encoder.counts_per_turn));
+      };
+      const std::int64_t before = latched_counts_[channel];
+      latched_counts_[channel] = encoder_counts(k);
+      latch_.encoders_valid |= bit;
+      if (encoder.index && turn(before) != turn(latched_counts_[channel])) {
+        latch_.index_passed |= bit;
+      }
+    }
+    latch_.encoder_counts[channel] = wrapped(latched_counts_[channel], encoder.modulus);
   }
 }
 
 void SimulatedUnit::send_sample(std::uint64_t unit_us) noexcept {
-  sample_report report{};
-  report.sequence = static_cast<std::uint16_t>(stream_samples_ & 0xFFFFU);
-  report.tick_us = static_cast<std::uint32_t>(unit_us & 0xFFFFFFFFU);
-  report.command_q15 = output_q15_;
-  report.command_sequence = in_force_.sequence;
-  report.channel_count = static_cast<std::uint8_t>(plant_.joint_count());
-  for (std::size_t k = 0; k < report.channel_count; ++k) {
-    if (now_ >= dropout_until_[k]) {
-      report.channels_valid = static_cast<std::uint8_t>(report.channels_valid | (1U << k));
-    }
-    report.encoder_counts[k] =
-        static_cast<std::int32_t>(static_cast<std::uint64_t>(latched_counts_[k]) & 0xFFFFFFFFU);
-  }
-  report.status = static_cast<std::uint8_t>((is_tripped() ? STATUS_TRIPPED : 0) |
-                                            (driving_ ? STATUS_DRIVING : 0) |
-                                            (command_seen_ ? STATUS_COMMAND_SEEN : 0));
-  report.fault_flags = fault_flags_;
-  report.error_count =
-      static_cast<std::uint8_t>((decoder_.counters().damaged() - damaged_at_boot_) & 0xFFU);
-  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
-  const std::size_t size_bytes = (stream_flags_ & STREAM_COMPACT) != 0
-                                     ? sample_compact_encode(&report, message.data())
-                                     : sample_report_encode(&report, message.data());
-  send({message.data(), size_bytes});
-  send_inertial();
-  ++stream_samples_;
-  ++counters_.samples_sent;
-}
-
-// Those that are due with this sample.
-void SimulatedUnit::send_inertial() noexcept {
-  inertial_report report{};
-  report.sequence = static_cast<std::uint16_t>(stream_samples_ & 0xFFFFU);
+  const unsigned due = unit_inertial_due(&core_);
   for (std::size_t k = 0; k < static_cast<std::size_t>(settings_.inertial_count); ++k) {
-    if (inertial_divider_[k] == 0 || stream_samples_ % inertial_divider_[k] != 0) continue;
+    if (((due >> k) & 1U) == 0) continue;
     const InertialSettings& sensor = settings_.inertial[k];
     const auto counts = read(sensor, plant_.body_motion(sensor.joint, output_V_), inertial_random_);
     if (sensor.dropout > 0.0 &&
         static_cast<double>(inertial_random_() >> 11) * 0x1.0p-53 < sensor.dropout) {
       continue;
     }
-    std::copy(counts.begin(), counts.end(), std::begin(report.counts[k]));
-    report.sensors = static_cast<std::uint8_t>(report.sensors | (1U << k));
+    std::copy(counts.begin(), counts.end(), std::begin(latch_.inertial[k]));
+    latch_.inertial_read = static_cast<std::uint8_t>(latch_.inertial_read | (1U << k));
   }
-  if (report.sensors == 0) return;
-  std::array<std::uint8_t, INERTIAL_SIZE_BYTES_MAX> message{};
-  send({message.data(), inertial_report_encode(&report, message.data())});
-}
-
-void SimulatedUnit::send(std::span<const std::uint8_t> message) noexcept {
-  std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-  const std::size_t size_bytes =
-      frame_encode(message.data(), message.size(), frame.data(), frame.size());
-  assert(size_bytes > 0);
-  output_->on_frame({frame.data(), size_bytes}, now_);
-}
-
-void SimulatedUnit::trip(std::uint8_t cause, std::int32_t detail) noexcept {
-  move_plant_to(now_);
-  output_V_ = 0.0;
-  output_q15_ = 0;
-  driving_ = false;
-  ttl_ends_.reset();
-  if (pending_) pending_->flags = 0;  // it came before the trip and must not act after a CLEAR
-  const bool news = (fault_flags_ & cause) == 0;
-  fault_flags_ = static_cast<std::uint8_t>(fault_flags_ | cause);
-  if (!news) return;
-  for (std::size_t bit = 0; bit < counters_.trips.size(); ++bit) {
-    if (((cause >> bit) & 1) != 0) ++counters_.trips[bit];
-  }
-  const fault_report report{fault_flags_, cause,
-                            static_cast<std::uint16_t>((stream_samples_ - 1) & 0xFFFFU),
-                            static_cast<std::uint32_t>(unit_time_us(now_) & 0xFFFFFFFFU), detail};
-  std::array<std::uint8_t, FAULT_SIZE_BYTES> message{};
-  fault_report_encode(&report, message.data());
-  send(message);
+  unit_send_sample(&core_, &latch_, unit_us);
 }
 
 }  // namespace firmware_iface::sim

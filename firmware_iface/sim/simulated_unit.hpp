@@ -6,15 +6,11 @@
 #include <random>
 #include <span>
 
-#include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/firmware/core/unit.h"
 #include "firmware_iface/sim/inertial_sensor.hpp"
 #include "firmware_iface/sim/plant.hpp"
 #include "firmware_iface/transport/transport.hpp"
-#include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/limits.h"
-#include "firmware_iface/wire/sample.h"
 
 namespace firmware_iface::sim {
 
@@ -23,8 +19,8 @@ struct UnitFaults {
   std::uint64_t seed = 1;
   double channel_dropout = 0.0;  ///< per tick and channel: it stops being valid for up to
   Nanoseconds dropout_max = std::chrono::milliseconds(50);  ///< this long
-  std::uint8_t dropout_channels = 0x02;  ///< bit i: channel i can drop out; the wireless one is 1
-  double reset = 0.0;                    ///< per tick: the unit restarts
+  std::uint16_t dropout_channels = 0x02;  ///< bit i: channel i can drop out; the wireless one is 1
+  double reset = 0.0;                     ///< per tick: the unit restarts
 };
 
 /// The hand that holds the rig for a release experiment.
@@ -38,13 +34,26 @@ struct OperatorSettings {
   Nanoseconds hold_time = std::chrono::seconds(3);
 };
 
+struct EncoderSettings {
+  std::uint32_t counts_per_turn = 4096;
+  double zero_offset_rad = 0.0;  ///< the encoder reads θ − offset
+  std::uint32_t modulus = 0;     ///< counts run from 0 to modulus − 1; 0: all 32 bits, signed
+  bool absolute = false;         ///< keeps its zero over resets
+  bool index = false;            ///< passes an index pulse where its angle reads 0, once a turn
+
+  // Mistakes of wiring, which the unit's description does not show.
+  int joint = -1;             ///< that it is connected to; negative: its own
+  double count_factor = 1.0;  ///< counts so many times as often as described; 0: is dead
+  double drift_counts_per_s = 0.0;
+};
+
 struct UnitSettings {
   std::uint64_t unit_id = 0x5249474341'4C01;
-  std::array<std::uint32_t, CHANNELS_MAX> counts_per_turn{4096, 4096, 0, 0};
-  std::array<double, CHANNELS_MAX> zero_offset_rad{};  ///< the encoder reads θ − offset
+  std::array<EncoderSettings, kJointsMax> encoder{};
   int tick_rate_Hz = 1000;
-  double command_max_V = 10.0;
-  int command_bits = 12;  ///< of the converter, over ±command_max_V; 0: all of the wire's 16
+  int motor_kind = MOTOR_VOLT;  ///< MOTOR_*, the unit of the plant's command
+  double command_max_V = 10.0;  ///< in that unit
+  int command_bits = 12;        ///< of the converter, over ±command_max_V; 0: all of the wire's 16
   int ttl_max_ms = 100;
   double clock_error_ppm = 0.0;                           ///< positive: the unit's clock is fast
   std::uint64_t clock_start_us = 0;                       ///< unit clock at its first boot
@@ -62,7 +71,9 @@ struct UnitCounters {
   std::uint64_t streams = 0;
   std::uint64_t hellos = 0;
   std::uint64_t commands = 0;
+  std::uint64_t commands_rejected = 0;  ///< answered a sample that was too old
   std::uint64_t clears = 0;
+  std::uint64_t frames_damaged = 0;
   std::uint64_t resets = 0;
   std::uint64_t dropouts = 0;
   std::uint64_t releases = 0;
@@ -76,7 +87,7 @@ struct Truth {
   std::uint64_t unit_time_us = 0;
   std::optional<std::uint32_t> sample_sequence;  ///< of the SAMPLE sent at this tick
   JointState state;
-  std::array<std::int64_t, CHANNELS_MAX> encoder_counts{};
+  std::array<std::int64_t, kJointsMax> encoder_counts{};
   double command_V = 0.0;  ///< in force from this tick on
   bool tripped = true;
   bool held = false;
@@ -93,9 +104,10 @@ class UnitOutput {
   virtual void on_truth(const Truth& /*truth*/) noexcept {}
 };
 
-/// A conversion unit with a rig attached, as a state machine: time and bytes in, frames out. It
-/// keeps no clock of its own, so it runs in real and in virtual time alike. Times are those of the
-/// world and must not go back. Allocates only when built. Behaviour: firmware_iface/PROTOCOL.md.
+/// A conversion unit with a rig attached: the firmware's core (firmware/core/unit.h) on a simulated
+/// board. Time and bytes in, frames out; it keeps no clock of its own, so it runs in real and in
+/// virtual time alike. Times are those of the world and must not go back. Allocates only when
+/// built.
 class SimulatedUnit {
  public:
   SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutput& output,
@@ -114,9 +126,12 @@ class SimulatedUnit {
   void reset(Nanoseconds now) noexcept;
 
   double output_V() const noexcept { return output_V_; }
-  bool is_tripped() const noexcept { return fault_flags_ != 0; }
-  const UnitCounters& counters() const noexcept { return counters_; }
-  const FrameCounters& frame_counters() const noexcept { return decoder_.counters(); }
+  bool is_tripped() const noexcept { return unit_is_tripped(&core_); }
+  UnitCounters counters() const noexcept;
+
+  /// A hand turns a joint to an angle, smoothly, and holds the rig until let_go().
+  void turn_by_hand(int joint, double angle_rad, Nanoseconds duration, Nanoseconds now) noexcept;
+  void let_go(Nanoseconds now) noexcept;
 
   /// The rig as of the last tick, trip or release.
   const Plant& plant() const noexcept { return plant_; }
@@ -129,18 +144,9 @@ class SimulatedUnit {
   void tick() noexcept;
   void latch() noexcept;
   void send_sample(std::uint64_t unit_time_us) noexcept;
-  void send_inertial() noexcept;
-  void put_command_in_force() noexcept;
-  void handle_message(std::span<const std::uint8_t> message) noexcept;
-  void handle_hello(const hello_head& head) noexcept;
-  void handle_configure(const configure_request& request) noexcept;
-  bool can_do(const configure_request& request) const noexcept;
-  void change_stream(const configure_request& request) noexcept;
-  void handle_clear(std::span<const std::uint8_t> message) noexcept;
-  void handle_command(const command_request& request) noexcept;
-  void trip(std::uint8_t cause, std::int32_t detail) noexcept;
-  void send(std::span<const std::uint8_t> message) noexcept;
-  void end_stream() noexcept;
+  void apply_output() noexcept;
+  void send_frames() noexcept;
+  void note_received(const unit_counters& before) noexcept;
   void hold_for_stream() noexcept;
   void boot(Nanoseconds at) noexcept;
   void move_plant_to(Nanoseconds time) noexcept;
@@ -149,7 +155,6 @@ class SimulatedUnit {
   Nanoseconds tick_time(std::uint64_t index) const noexcept;
   std::uint64_t unit_time_of_tick_us(std::uint64_t index) const noexcept;
   std::int64_t encoder_counts(int channel) const noexcept;
-  std::int16_t converted(std::int16_t command_q15) const noexcept;
   bool happens(double probability) noexcept;
 
   UnitSettings settings_;
@@ -158,46 +163,29 @@ class SimulatedUnit {
   Nanoseconds now_;
   Nanoseconds attended_at_{0};  // arrival of the last command that may drive
   Nanoseconds plant_time_;
+  unit_description description_{};
+  unit core_{};
+  double output_V_ = 0.0;
 
   // Since boot.
   Nanoseconds boot_at_{0};
   std::uint64_t clock_start_us_ = 0;
   std::uint64_t tick_index_ = 0;
-  std::array<std::int64_t, CHANNELS_MAX> counts_at_boot_{};
-  std::uint8_t fault_flags_ = 0;
-  FrameDecoder decoder_;
-  std::uint64_t damaged_at_boot_ = 0;
-  bool streaming_ = false;
-  std::uint8_t stream_flags_ = 0;
-  int divider_ = 1;
-  std::array<std::uint8_t, INERTIAL_SENSORS_MAX> inertial_divider_{};
-  std::uint64_t stream_start_tick_ = 0;
-  std::uint32_t stream_samples_ = 0;
-  bool session_ = false;  // a HELLO since the boot
-  std::optional<configure_request> configured_;
-  configure_reply configure_answer_{};
-  std::optional<command_request> pending_;
-  command_request in_force_{};
-  bool command_seen_ = false;
-  bool driving_ = false;
-  double output_V_ = 0.0;
-  std::int16_t output_q15_ = 0;
-  std::optional<Nanoseconds> ttl_ends_;
-  int ttl_ms_ = 0;
-  std::uint16_t clear_token_ = 0;
-  std::uint16_t cleared_token_ = 0;
-  Nanoseconds clear_until_{0};
+  std::array<std::int64_t, kJointsMax> counts_at_boot_{};
 
   // Kept over resets.
-  std::uint32_t samples_of_last_stream_ = 0xFFFFFFFFU;
-  std::uint16_t stream_count_ = 0;
-  std::uint16_t boot_count_ = 0;
-  std::array<Nanoseconds, CHANNELS_MAX> dropout_until_{};
-  std::array<std::int64_t, CHANNELS_MAX> latched_counts_{};
+  std::array<Nanoseconds, kJointsMax> dropout_until_{};
+  std::array<std::int64_t, kJointsMax> latched_counts_{};
+  unit_latch latch_{};
   std::optional<Nanoseconds> release_at_;
+  struct {
+    int joint = -1;  // negative: the hand moves none
+    double from_rad = 0.0, to_rad = 0.0;
+    Nanoseconds begin{0}, duration{0};
+  } hand_motion_;
   std::mt19937_64 random_;
   std::mt19937_64 inertial_random_;
-  UnitCounters counters_;
+  UnitCounters counters_;  // of the boots before this one, and what the core does not count
 };
 
 }  // namespace firmware_iface::sim

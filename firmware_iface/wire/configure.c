@@ -8,7 +8,8 @@ void configure_request_encode(const configure_request* request, uint8_t out[CONF
   put_u16(out + 1, request->sequence);
   out[3] = request->flags;
   out[4] = request->divider;
-  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) out[5 + k] = request->inertial_divider[k];
+  out[5] = request->command_age_ticks;
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) out[6 + k] = request->inertial_divider[k];
 }
 
 bool configure_request_decode(const uint8_t* in, size_t size_bytes, configure_request* request) {
@@ -16,7 +17,8 @@ bool configure_request_decode(const uint8_t* in, size_t size_bytes, configure_re
   request->sequence = get_u16(in + 1);
   request->flags = in[3];
   request->divider = in[4];
-  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) request->inertial_divider[k] = in[5 + k];
+  request->command_age_ticks = in[5];
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) request->inertial_divider[k] = in[6 + k];
   return true;
 }
 

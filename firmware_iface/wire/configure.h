@@ -9,7 +9,9 @@
  *        1     2  sequence
  *        3     1  flags       STREAM_*
  *        4     1  divider     a sample every divider ticks, 1..255
- *        5     1  inertial_divider[0], then [1], [2], [3]: readings of the inertial sensor with
+ *        5     1  command_age_ticks  a COMMAND may answer a sample that is at most this much older
+ *                 than the newest one, 1..255
+ *        6     1  inertial_divider[0], then [1], [2], [3]: readings of the inertial sensor with
  *                 sample 0 and every so many samples after it; 0: not read
  *
  * CONFIGURE_REPLY, unit -> host.
@@ -34,19 +36,20 @@
 extern "C" {
 #endif
 
-enum { CONFIGURE_SIZE_BYTES = 9, CONFIGURE_REPLY_SIZE_BYTES = 16 };
+enum { CONFIGURE_SIZE_BYTES = 10, CONFIGURE_REPLY_SIZE_BYTES = 16 };
 
 enum {
   STREAM_ON = 0x01,
   STREAM_COMPACT = 0x02, /* compact SAMPLE and COMMAND */
   STREAM_HOST_PACED =
-      0x04, /* a SAMPLE in answer to each COMMAND, instead of one every divider ticks */
+      0x04,            /* a SAMPLE in answer to each COMMAND, instead of one every divider ticks */
+  STREAM_MARKS = 0x08, /* SAMPLE carries index_passed and home_closed */
 };
 
 enum {
   CONFIGURE_DONE = 0,
-  /* a flag the unit does not know or cannot do, divider 0, an inertial sensor it does not have, or
-   * oftener than it reads it */
+  /* a flag the unit does not know or cannot do, divider 0 or command_age_ticks 0, an inertial
+   * sensor it does not have, or more often than it reads it */
   CONFIGURE_UNSUPPORTED = 1,
   CONFIGURE_NO_SESSION = 2, /* no HELLO since the unit was reset */
 };
@@ -55,6 +58,7 @@ typedef struct {
   uint16_t sequence;
   uint8_t flags;
   uint8_t divider;
+  uint8_t command_age_ticks;
   uint8_t inertial_divider[INERTIAL_SENSORS_MAX];
 } configure_request;
 

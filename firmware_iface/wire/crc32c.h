@@ -1,7 +1,7 @@
 #pragma once
 
 /* CRC-32C (Castagnoli): polynomial 0x1EDC6F41, reflected, register preset to all ones, result
- * inverted. Hamming distance 7 at the length of a SAMPLE. */
+ * inverted. Hamming distance 6 at the length of a SAMPLE. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -58,3 +58,22 @@ frame_status frame_decode(const uint8_t* stuffed, size_t stuffed_size_bytes, uin
   *size_bytes = message_size_bytes;
   return FRAME_OK;
 }
+
+frame_status frame_receiver_push(frame_receiver* receiver, uint8_t byte) {
+  if (byte != 0) {
+    if (receiver->stuffed_size_bytes == FRAME_SIZE_BYTES_MAX) {
+      receiver->is_too_long = true;
+    } else {
+      receiver->stuffed[receiver->stuffed_size_bytes++] = byte;
+    }
+    return FRAME_PENDING;
+  }
+  const size_t stuffed_size_bytes = receiver->stuffed_size_bytes;
+  const bool is_too_long = receiver->is_too_long;
+  receiver->stuffed_size_bytes = 0;
+  receiver->is_too_long = false;
+  if (is_too_long) return FRAME_TOO_LONG;
+  if (stuffed_size_bytes == 0) return FRAME_PENDING;
+  return frame_decode(receiver->stuffed, stuffed_size_bytes, receiver->message,
+                      &receiver->message_size_bytes);
+}

@@ -27,18 +27,17 @@ void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_B
   put_u16(out + 6, reply->nonce);
   put_u64(out + 8, reply->unit_id);
   put_u16(out + 16, reply->boot_count);
-  out[18] = reply->channel_count;
-  put_u16(out + 19, reply->tick_rate_Hz);
-  put_u16(out + 21, reply->command_max_mV);
-  out[23] = reply->ttl_max_ms;
-  out[24] = reply->capabilities;
-  out[25] = reply->fault_flags;
-  put_u32(out + 26, reply->configuration_hash);
-  put_u16(out + 30, reply->stream_count);
-  put_u32(out + 32, reply->samples_sent);
-  for (size_t k = 0; k < CHANNELS_MAX; ++k) put_u32(out + 36 + 4 * k, reply->counts_per_turn[k]);
-  out[52] = reply->inertial_count;
-  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) out[53 + k] = reply->inertial_ticks[k];
+  put_u16(out + 18, reply->tick_rate_Hz);
+  out[20] = reply->ttl_max_ms;
+  out[21] = reply->capabilities;
+  out[22] = reply->fault_flags;
+  put_u32(out + 23, reply->configuration_hash);
+  put_u16(out + 27, reply->stream_count);
+  put_u32(out + 29, reply->samples_sent);
+  out[33] = reply->encoder_count;
+  out[34] = reply->motor_count;
+  out[35] = reply->inertial_count;
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) out[36 + k] = reply->inertial_ticks[k];
 }
 
 bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply) {
@@ -49,32 +48,47 @@ bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply
   reply->nonce = get_u16(in + 6);
   reply->unit_id = get_u64(in + 8);
   reply->boot_count = get_u16(in + 16);
-  reply->channel_count = in[18];
-  reply->tick_rate_Hz = get_u16(in + 19);
-  reply->command_max_mV = get_u16(in + 21);
-  reply->ttl_max_ms = in[23];
-  reply->capabilities = in[24];
-  reply->fault_flags = in[25];
-  reply->configuration_hash = get_u32(in + 26);
-  reply->stream_count = get_u16(in + 30);
-  reply->samples_sent = get_u32(in + 32);
-  for (size_t k = 0; k < CHANNELS_MAX; ++k) reply->counts_per_turn[k] = get_u32(in + 36 + 4 * k);
-  reply->inertial_count = in[52];
-  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) reply->inertial_ticks[k] = in[53 + k];
+  reply->tick_rate_Hz = get_u16(in + 18);
+  reply->ttl_max_ms = in[20];
+  reply->capabilities = in[21];
+  reply->fault_flags = in[22];
+  reply->configuration_hash = get_u32(in + 23);
+  reply->stream_count = get_u16(in + 27);
+  reply->samples_sent = get_u32(in + 29);
+  reply->encoder_count = in[33];
+  reply->motor_count = in[34];
+  reply->inertial_count = in[35];
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) reply->inertial_ticks[k] = in[36 + k];
   return true;
 }
 
-uint32_t hello_reply_configuration_hash(const hello_reply* reply) {
-  uint8_t facts[8 + 1 + 2 + 2 + 1 + 1 + 4 * CHANNELS_MAX + 1 + INERTIAL_SENSORS_MAX];
+static uint32_t hash_parts(uint32_t hash, const part_description* part, size_t count) {
+  for (size_t k = 0; k < count; ++k) {
+    uint8_t bytes[10];
+    bytes[0] = part[k].kind;
+    bytes[1] = part[k].flags;
+    put_u32(bytes + 2, part[k].scale);
+    put_u32(bytes + 6, part[k].modulus);
+    hash = crc32c(hash, bytes, sizeof(bytes));
+  }
+  return hash;
+}
+
+uint32_t unit_configuration_hash(const hello_reply* reply,
+                                 const part_description encoder[ENCODERS_MAX],
+                                 const part_description motor[MOTORS_MAX]) {
+  uint8_t facts[15 + INERTIAL_SENSORS_MAX];
   put_u64(facts, reply->unit_id);
-  facts[8] = reply->channel_count;
-  put_u16(facts + 9, reply->tick_rate_Hz);
-  put_u16(facts + 11, reply->command_max_mV);
-  facts[13] = reply->ttl_max_ms;
-  facts[14] = reply->capabilities;
-  for (size_t k = 0; k < CHANNELS_MAX; ++k) put_u32(facts + 15 + 4 * k, reply->counts_per_turn[k]);
-  uint8_t* inertial = facts + 15 + 4 * CHANNELS_MAX;
-  inertial[0] = reply->inertial_count;
-  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) inertial[1 + k] = reply->inertial_ticks[k];
-  return crc32c(0, facts, sizeof(facts));
+  put_u16(facts + 8, reply->tick_rate_Hz);
+  facts[10] = reply->ttl_max_ms;
+  facts[11] = reply->capabilities;
+  facts[12] = reply->encoder_count;
+  facts[13] = reply->motor_count;
+  facts[14] = reply->inertial_count;
+  for (size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) facts[15 + k] = reply->inertial_ticks[k];
+  const size_t encoders =
+      reply->encoder_count < ENCODERS_MAX ? reply->encoder_count : (size_t)ENCODERS_MAX;
+  const size_t motors = reply->motor_count < MOTORS_MAX ? reply->motor_count : (size_t)MOTORS_MAX;
+  const uint32_t hash = crc32c(0, facts, sizeof(facts));
+  return hash_parts(hash_parts(hash, encoder, encoders), motor, motors);
 }

@@ -18,38 +18,39 @@
  *        6     2  nonce             of the HELLO answered
  *        8     8  unit_id           unique to the unit
  *       16     2  boot_count        counts resets, wraps
- *       18     1  channel_count     1..CHANNELS_MAX encoders
- *       19     2  tick_rate_Hz      of the unit's timer, by its own clock
- *       21     2  command_max_mV    command_q15 = ±32767 stands for ± this
- *       23     1  ttl_max_ms        longest time to live the unit accepts
- *       24     1  capabilities      UNIT_CAN_*
- *       25     1  fault_flags       latched, see fault.h
- *       26     4  configuration_hash  hello_reply_configuration_hash
- *       30     2  stream_count      streams started since power-up, kept over resets, wraps
- *       32     4  samples_sent      in the last of them; 0xFFFFFFFF unknown
- *       36     4  counts_per_turn[0], then [1], [2], [3]; 0 for channels that do not exist
- *       52     1  inertial_count    0..INERTIAL_SENSORS_MAX inertial sensors
- *       53     1  inertial_ticks[0], then [1], [2], [3]: the unit reads the sensor every so many
+ *       18     2  tick_rate_Hz      of the unit's timer, by its own clock
+ *       20     1  ttl_max_ms        longest time to live the unit accepts
+ *       21     1  capabilities      UNIT_CAN_*
+ *       22     1  fault_flags       latched, see fault.h
+ *       23     4  configuration_hash  unit_configuration_hash
+ *       27     2  stream_count      streams started since power-up, kept over resets, wraps
+ *       29     4  samples_sent      in the last of them; 0xFFFFFFFF unknown
+ *       33     1  encoder_count     1..ENCODERS_MAX
+ *       34     1  motor_count       0..MOTORS_MAX
+ *       35     1  inertial_count    0..INERTIAL_SENSORS_MAX
+ *       36     1  inertial_ticks[0], then [1], [2], [3]: the unit reads the sensor every so many
  *                 ticks, 1..255; 0 for sensors that do not exist
  *
  * The first 8 bytes of both, called the head, and the seed of their CRC are the same in every
- * protocol version, and no version makes them longer than MESSAGE_SIZE_BYTES_MAX. */
+ * protocol version, and no version makes them longer than HELLO_REPLY_SIZE_BYTES_MAX. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/limits.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES = 57 };
+enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES = 40 };
 
 enum {
   UNIT_CAN_COMPACT = 0x01,    /* compact SAMPLE and COMMAND */
   UNIT_CAN_HOST_PACED = 0x02, /* a SAMPLE in answer to each COMMAND */
+  UNIT_CAN_MARKS = 0x04,      /* index pulses and home switches in SAMPLE */
 };
 
 typedef struct {
@@ -64,16 +65,15 @@ typedef struct {
   uint16_t nonce;
   uint64_t unit_id;
   uint16_t boot_count;
-  uint8_t channel_count;
   uint16_t tick_rate_Hz;
-  uint16_t command_max_mV;
   uint8_t ttl_max_ms;
   uint8_t capabilities;
   uint8_t fault_flags;
   uint32_t configuration_hash;
   uint16_t stream_count;
   uint32_t samples_sent;
-  uint32_t counts_per_turn[CHANNELS_MAX];
+  uint8_t encoder_count;
+  uint8_t motor_count;
   uint8_t inertial_count;
   uint8_t inertial_ticks[INERTIAL_SENSORS_MAX];
 } hello_reply;
@@ -91,10 +91,12 @@ void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_B
  */
 bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply);
 
-/* CRC-32C of the encoded unit_id, channel_count, tick_rate_Hz, command_max_mV, ttl_max_ms,
- * capabilities, counts_per_turn, inertial_count and inertial_ticks: two units or two set-ups of one
- * unit differ in it. */
-uint32_t hello_reply_configuration_hash(const hello_reply* reply);
+/* CRC-32C of the encoded unit_id, tick_rate_Hz, ttl_max_ms, capabilities, encoder_count,
+ * motor_count, inertial_count and inertial_ticks, then kind, flags, scale and modulus of each
+ * encoder and of each motor: two units or two set-ups of one unit differ in it. */
+uint32_t unit_configuration_hash(const hello_reply* reply,
+                                 const part_description encoder[ENCODERS_MAX],
+                                 const part_description motor[MOTORS_MAX]);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,8 @@ enum {
   MESSAGE_CLEAR = 0x05,           /* host -> unit, clear.h */
   MESSAGE_CLEAR_REPLY = 0x06,     /* unit -> host, clear.h */
   MESSAGE_FAULT = 0x07,           /* unit -> host, fault.h */
+  MESSAGE_DESCRIBE = 0x08,        /* host -> unit, describe.h */
+  MESSAGE_DESCRIBE_REPLY = 0x09,  /* unit -> host, describe.h */
   MESSAGE_SAMPLE = 0x10,          /* unit -> host, sample.h */
   MESSAGE_SAMPLE_COMPACT = 0x11,  /* unit -> host, sample_compact.h */
   MESSAGE_INERTIAL = 0x12,        /* unit -> host, inertial.h */
@@ -27,8 +29,9 @@ enum {
   MESSAGE_COMMAND_COMPACT = 0x21  /* host -> unit, command.h */
 };
 
-/* Whether a message of that type may have that size (type and body, without CRC). False for a type
- * that is not in the list. */
+/* Whether a message of that type may have that size (type and body, without CRC) for some unit;
+ * SAMPLE and COMMAND are checked against the unit's own numbers where they are decoded. False for a
+ * type that is not in the list. */
 bool message_size_is_valid(uint8_t type, size_t size_bytes);
 
 /* Whether the type is in the list. */

@@ -3,41 +3,62 @@
 #include "firmware_iface/wire/bytes.h"
 #include "firmware_iface/wire/message_type.h"
 
-size_t sample_report_encode(const sample_report* report, uint8_t out[SAMPLE_SIZE_BYTES_MAX]) {
+size_t sample_size_bytes(sample_shape shape) {
+  return SAMPLE_HEAD_SIZE_BYTES + SAMPLE_MOTOR_SIZE_BYTES * (size_t)shape.motor_count +
+         SAMPLE_ENCODER_SIZE_BYTES * (size_t)shape.encoder_count +
+         (shape.has_marks ? SAMPLE_MARKS_SIZE_BYTES : 0U);
+}
+
+size_t sample_report_encode(const sample_report* report, sample_shape shape,
+                            uint8_t out[SAMPLE_SIZE_BYTES_MAX]) {
   out[0] = MESSAGE_SAMPLE;
   put_u16(out + 1, report->sequence);
   put_u32(out + 3, report->tick_us);
-  put_u16(out + 7, (uint16_t)report->command_q15);
-  put_u16(out + 9, report->command_sequence);
-  out[11] = report->channels_valid;
-  out[12] = report->status;
-  out[13] = report->fault_flags;
-  out[14] = report->error_count;
-  size_t size_bytes = SAMPLE_HEAD_SIZE_BYTES;
-  for (size_t k = 0; k < report->channel_count && k < CHANNELS_MAX; ++k) {
-    put_u32(out + size_bytes, (uint32_t)report->encoder_counts[k]);
-    size_bytes += SAMPLE_CHANNEL_SIZE_BYTES;
+  put_u16(out + 7, report->command_sequence);
+  put_u16(out + 9, report->encoders_valid);
+  out[11] = report->status;
+  out[12] = report->fault_flags;
+  out[13] = report->error_count;
+  uint8_t* at = out + SAMPLE_HEAD_SIZE_BYTES;
+  for (size_t k = 0; k < shape.motor_count && k < MOTORS_MAX; ++k) {
+    put_u16(at, (uint16_t)report->command_q15[k]);
+    at += SAMPLE_MOTOR_SIZE_BYTES;
   }
-  return size_bytes;
+  for (size_t k = 0; k < shape.encoder_count && k < ENCODERS_MAX; ++k) {
+    put_u32(at, (uint32_t)report->encoder_counts[k]);
+    at += SAMPLE_ENCODER_SIZE_BYTES;
+  }
+  if (shape.has_marks) {
+    put_u16(at, report->index_passed);
+    put_u16(at + 2, report->home_closed);
+    at += SAMPLE_MARKS_SIZE_BYTES;
+  }
+  return (size_t)(at - out);
 }
 
-bool sample_report_decode(const uint8_t* in, size_t size_bytes, sample_report* report) {
-  if (size_bytes == 0 || in[0] != MESSAGE_SAMPLE || !message_size_is_valid(in[0], size_bytes)) {
-    return false;
-  }
+bool sample_report_decode(const uint8_t* in, size_t size_bytes, sample_shape shape,
+                          sample_report* report) {
+  if (shape.motor_count > MOTORS_MAX || shape.encoder_count > ENCODERS_MAX) return false;
+  if (size_bytes != sample_size_bytes(shape) || in[0] != MESSAGE_SAMPLE) return false;
   report->sequence = get_u16(in + 1);
   report->tick_us = get_u32(in + 3);
-  report->command_q15 = get_i16(in + 7);
-  report->command_sequence = get_u16(in + 9);
-  report->channels_valid = in[11];
-  report->status = in[12];
-  report->fault_flags = in[13];
-  report->error_count = in[14];
-  report->channel_count =
-      (uint8_t)((size_bytes - SAMPLE_HEAD_SIZE_BYTES) / SAMPLE_CHANNEL_SIZE_BYTES);
-  for (size_t k = 0; k < CHANNELS_MAX; ++k) {
-    const uint8_t* count = in + SAMPLE_HEAD_SIZE_BYTES + SAMPLE_CHANNEL_SIZE_BYTES * k;
-    report->encoder_counts[k] = k < report->channel_count ? get_i32(count) : 0;
+  report->command_sequence = get_u16(in + 7);
+  report->encoders_valid = get_u16(in + 9);
+  report->status = in[11];
+  report->fault_flags = in[12];
+  report->error_count = in[13];
+  const uint8_t* at = in + SAMPLE_HEAD_SIZE_BYTES;
+  for (size_t k = 0; k < MOTORS_MAX; ++k) {
+    const bool is_sent = k < shape.motor_count;
+    report->command_q15[k] = is_sent ? get_i16(at) : (int16_t)0;
+    if (is_sent) at += SAMPLE_MOTOR_SIZE_BYTES;
   }
+  for (size_t k = 0; k < ENCODERS_MAX; ++k) {
+    const bool is_sent = k < shape.encoder_count;
+    report->encoder_counts[k] = is_sent ? get_i32(at) : 0;
+    if (is_sent) at += SAMPLE_ENCODER_SIZE_BYTES;
+  }
+  report->index_passed = shape.has_marks ? get_u16(at) : (uint16_t)0;
+  report->home_closed = shape.has_marks ? get_u16(at + 2) : (uint16_t)0;
   return true;
 }

@@ -7,13 +7,17 @@
  *        0     1  type              0x10
  *        1     2  sequence          counts samples of this stream from 0, wraps
  *        3     4  tick_us           unit clock when the encoders were latched, wraps every 71.6 min
- *        7     2  command_q15       command in force from this tick on, ±32767 = ± the unit's range
- *        9     2  command_sequence  of the newest COMMAND accepted, see STATUS_COMMAND_SEEN
- *       11     1  channels_valid    bit i: encoder_counts[i] was read at this tick
- *       12     1  status            STATUS_*
- *       13     1  fault_flags       latched, see fault.h
- *       14     1  error_count       frames the unit has rejected, wraps
- *       15     4  encoder_counts[0] signed, wraps; then [1].. up to the unit's channel count */
+ *        7     2  command_sequence  of the newest COMMAND accepted, see STATUS_COMMAND_SEEN
+ *        9     2  encoders_valid    bit i: encoder_counts[i] was read at this tick
+ *       11     1  status            STATUS_*
+ *       12     1  fault_flags       latched, see fault.h
+ *       13     1  error_count       frames the unit has rejected, wraps
+ *       14     2  command_q15[0]    output in force from this tick on, ±32767 = ± the motor's
+ * range; then [1].. up to the unit's number of motors .     4  encoder_counts[0] signed; then [1]..
+ * up to the unit's number of encoders .     2  index_passed      with STREAM_MARKS: bit i: the
+ * index pulse of encoder i has passed since the previous sample .     2  home_closed       with
+ * STREAM_MARKS: bit i: the home switch of encoder i has been closed at some instant since the
+ * previous sample */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,37 +30,52 @@ extern "C" {
 #endif
 
 enum {
-  SAMPLE_HEAD_SIZE_BYTES = 15,
-  SAMPLE_CHANNEL_SIZE_BYTES = 4,
-  SAMPLE_SIZE_BYTES_MIN = 19, /* one channel */
-  SAMPLE_SIZE_BYTES_MAX = 31  /* CHANNELS_MAX channels */
+  SAMPLE_HEAD_SIZE_BYTES = 14,
+  SAMPLE_MOTOR_SIZE_BYTES = 2,
+  SAMPLE_ENCODER_SIZE_BYTES = 4,
+  SAMPLE_MARKS_SIZE_BYTES = 4,
+  SAMPLE_SIZE_BYTES_MAX = 98 /* MOTORS_MAX motors, ENCODERS_MAX encoders and marks */
 };
 
 enum {
-  STATUS_TRIPPED = 0x01,      /* output held at zero until CLEAR */
-  STATUS_DRIVING = 0x02,      /* a command with COMMAND_ENABLE is in force */
-  STATUS_COMMAND_SEEN = 0x04, /* command_sequence is that of a COMMAND of this stream */
+  STATUS_TRIPPED = 0x01,          /* output held at zero until CLEAR */
+  STATUS_DRIVING = 0x02,          /* a command with COMMAND_ENABLE is in force */
+  STATUS_COMMAND_SEEN = 0x04,     /* command_sequence is that of a COMMAND of this stream */
+  STATUS_COMMAND_REJECTED = 0x08, /* a COMMAND since the previous sample answered a sample that was
+                                     too old, not sent yet, or older than the command's ttl */
 };
+
+/* What a sample of one stream holds; both ends know it from HELLO_REPLY and CONFIGURE. */
+typedef struct {
+  uint8_t encoder_count; /* at most ENCODERS_MAX */
+  uint8_t motor_count;   /* at most MOTORS_MAX */
+  bool has_marks;        /* STREAM_MARKS */
+} sample_shape;
 
 typedef struct {
   uint16_t sequence;
   uint32_t tick_us;
-  int16_t command_q15;
   uint16_t command_sequence;
-  uint8_t channels_valid;
+  uint16_t encoders_valid;
   uint8_t status;
   uint8_t fault_flags;
   uint8_t error_count;
-  uint8_t channel_count; /* 1..CHANNELS_MAX; not sent, it follows from the size */
-  int32_t encoder_counts[CHANNELS_MAX];
+  int16_t command_q15[MOTORS_MAX];
+  int32_t encoder_counts[ENCODERS_MAX];
+  uint16_t index_passed;
+  uint16_t home_closed;
 } sample_report;
 
-/* Returns the size written: SAMPLE_HEAD_SIZE_BYTES + channel_count * SAMPLE_CHANNEL_SIZE_BYTES. */
-size_t sample_report_encode(const sample_report* report, uint8_t out[SAMPLE_SIZE_BYTES_MAX]);
+size_t sample_size_bytes(sample_shape shape);
+
+/* Returns the size written, sample_size_bytes(shape). */
+size_t sample_report_encode(const sample_report* report, sample_shape shape,
+                            uint8_t out[SAMPLE_SIZE_BYTES_MAX]);
 
 /* Returns false, leaving *report alone, unless the type byte is MESSAGE_SAMPLE and the size is that
- * of 1..CHANNELS_MAX channels. Counts beyond channel_count are 0. */
-bool sample_report_decode(const uint8_t* in, size_t size_bytes, sample_report* report);
+ * of the shape. Entries beyond the shape are 0. */
+bool sample_report_decode(const uint8_t* in, size_t size_bytes, sample_shape shape,
+                          sample_report* report);
 
 #ifdef __cplusplus
 }

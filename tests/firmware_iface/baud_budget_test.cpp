@@ -13,7 +13,7 @@ TEST(BaudBudget, AgreesWithTheProtocolsTable) {
   const auto fits = [](int baud_rate, bool compact, double rate_Hz = 1000.0) {
     return baud_budget(baud_rate, {2, rate_Hz, compact}).fits;
   };
-  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, false}).frame_size_bytes, 29);
+  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, false}).frame_size_bytes, 30);
   EXPECT_EQ(baud_budget(921'600, {2, 1000.0, true}).frame_size_bytes, 21);
   EXPECT_FALSE(fits(115'200, false));
   EXPECT_FALSE(fits(115'200, true));
@@ -22,6 +22,13 @@ TEST(BaudBudget, AgreesWithTheProtocolsTable) {
   EXPECT_TRUE(fits(230'400, true));
   EXPECT_TRUE(fits(460'800, false));
   EXPECT_TRUE(fits(921'600, false));
+  const auto full = [](int encoders, int motors, bool marks) {
+    return baud_budget(921'600, {encoders, 1000.0, false, 0, motors, marks});
+  };
+  EXPECT_EQ(full(6, 6, false).frame_size_bytes, 56);
+  EXPECT_EQ(full(16, 8, true).frame_size_bytes, 104);
+  EXPECT_TRUE(full(12, 6, false).fits);
+  EXPECT_FALSE(full(16, 8, false).fits);
 }
 
 // A person must be able to check the refusal and know what to do.
@@ -30,8 +37,8 @@ TEST(BaudBudget, RefusalShowsTheArithmeticAndTheWaysOut) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kLineTooSlow);
   const std::string& text = refused.error().detail;
-  for (const char* part : {"230400 baud / 10 bits = 23.04 bytes per ms", "29 bytes per sample",
-                           "29.00 bytes per ms", "126 %", "460800", "compact", "500 Hz"}) {
+  for (const char* part : {"230400 baud / 10 bits = 23.04 bytes per ms", "30 bytes per sample",
+                           "30.00 bytes per ms", "130 %", "460800", "compact", "500 Hz"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
   }
 }

@@ -93,7 +93,7 @@ void live(std::uint64_t seed, Outcome& outcome) {
       if (sample.tripped && rig.link->clear_state() != ClearState::kPending) {
         rig.link->request_clear();
       }
-      rig.link->write_command(2.0, kTtl_ms);
+      rig.link->write_command(std::array{2.0}, kTtl_ms);
     } else if (++silent_periods > 100 || status == ReadStatus::kInconsistent) {
       ASSERT_TRUE(begin(rig, stream));  // the unit was reset
       next_sequence = 0;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 
 #include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
@@ -34,18 +35,15 @@ Bytes encode_hello_reply(const GoldenVector& v) {
   take(v, "nonce", m.nonce);
   take(v, "unit_id", m.unit_id);
   take(v, "boot_count", m.boot_count);
-  take(v, "channel_count", m.channel_count);
   take(v, "tick_rate_Hz", m.tick_rate_Hz);
-  take(v, "command_max_mV", m.command_max_mV);
   take(v, "ttl_max_ms", m.ttl_max_ms);
   take(v, "capabilities", m.capabilities);
   take(v, "fault_flags", m.fault_flags);
   take(v, "configuration_hash", m.configuration_hash);
   take(v, "stream_count", m.stream_count);
   take(v, "samples_sent", m.samples_sent);
-  for (std::size_t k = 0; k < CHANNELS_MAX; ++k) {
-    take(v, "counts_per_turn", m.counts_per_turn[k], k);
-  }
+  take(v, "encoder_count", m.encoder_count);
+  take(v, "motor_count", m.motor_count);
   take(v, "inertial_count", m.inertial_count);
   for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
     take(v, "inertial_ticks", m.inertial_ticks[k], k);
@@ -55,20 +53,25 @@ Bytes encode_hello_reply(const GoldenVector& v) {
   return out;
 }
 
+sample_shape shape_of(const GoldenVector& v) {
+  return {static_cast<std::uint8_t>(v.fields.at("encoder_counts").size()),
+          static_cast<std::uint8_t>(v.fields.at("command_q15").size()),
+          v.fields.contains("index_passed")};
+}
+
 sample_report report_of(const GoldenVector& v) {
   sample_report m{};
   take(v, "sequence", m.sequence);
   take(v, "tick_us", m.tick_us);
-  take(v, "command_q15", m.command_q15);
   take(v, "command_sequence", m.command_sequence);
-  take(v, "channels_valid", m.channels_valid);
+  take(v, "encoders_valid", m.encoders_valid);
   take(v, "status", m.status);
   take(v, "fault_flags", m.fault_flags);
   take(v, "error_count", m.error_count);
-  m.channel_count = static_cast<std::uint8_t>(v.fields.at("encoder_counts").size());
-  for (std::size_t k = 0; k < m.channel_count; ++k) {
-    take(v, "encoder_counts", m.encoder_counts[k], k);
-  }
+  for (std::size_t k = 0; k < MOTORS_MAX; ++k) take(v, "command_q15", m.command_q15[k], k);
+  for (std::size_t k = 0; k < ENCODERS_MAX; ++k) take(v, "encoder_counts", m.encoder_counts[k], k);
+  take(v, "index_passed", m.index_passed);
+  take(v, "home_closed", m.home_closed);
   return m;
 }
 
@@ -90,9 +93,10 @@ inertial_report inertial_of(const GoldenVector& v) {
 command_request command_of(const GoldenVector& v) {
   command_request m{};
   take(v, "sequence", m.sequence);
-  take(v, "command_q15", m.command_q15);
+  take(v, "answers", m.answers);
   take(v, "flags", m.flags);
   take(v, "ttl_ms", m.ttl_ms);
+  for (std::size_t k = 0; k < MOTORS_MAX; ++k) take(v, "command_q15", m.command_q15[k], k);
   return m;
 }
 
@@ -115,6 +119,7 @@ const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders
          take(v, "sequence", m.sequence);
          take(v, "flags", m.flags);
          take(v, "divider", m.divider);
+         take(v, "command_age_ticks", m.command_age_ticks);
          for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
            take(v, "inertial_divider", m.inertial_divider[k], k);
          }
@@ -168,21 +173,43 @@ const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders
          fault_report_encode(&m, out.data());
          return out;
        }},
+      {"DESCRIBE",
+       [](const GoldenVector& v) {
+         describe_request m{};
+         take(v, "part", m.part);
+         take(v, "index", m.index);
+         Bytes out(DESCRIBE_SIZE_BYTES);
+         describe_request_encode(&m, out.data());
+         return out;
+       }},
+      {"DESCRIBE_REPLY",
+       [](const GoldenVector& v) {
+         describe_reply m{};
+         take(v, "part", m.part);
+         take(v, "index", m.index);
+         take(v, "kind", m.description.kind);
+         take(v, "flags", m.description.flags);
+         take(v, "scale", m.description.scale);
+         take(v, "modulus", m.description.modulus);
+         Bytes out(DESCRIBE_REPLY_SIZE_BYTES);
+         describe_reply_encode(&m, out.data());
+         return out;
+       }},
       {"SAMPLE",
        [](const GoldenVector& v) {
          const sample_report m = report_of(v);
          Bytes out(SAMPLE_SIZE_BYTES_MAX);
-         out.resize(sample_report_encode(&m, out.data()));
+         out.resize(sample_report_encode(&m, shape_of(v), out.data()));
          return out;
        }},
       {"SAMPLE_COMPACT",
        [](const GoldenVector& v) {
          sample_report m = report_of(v);
-         const std::uint64_t packed = v.field("channels_valid_status");
-         m.channels_valid = packed & 0xFU;
+         const std::uint64_t packed = v.field("encoders_valid_status");
+         m.encoders_valid = packed & 0xFU;
          m.status = static_cast<std::uint8_t>(packed >> 4);
          Bytes out(SAMPLE_COMPACT_SIZE_BYTES_MAX);
-         out.resize(sample_compact_encode(&m, out.data()));
+         out.resize(sample_compact_encode(&m, shape_of(v), out.data()));
          return out;
        }},
       {"INERTIAL",
@@ -195,8 +222,9 @@ const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders
       {"COMMAND",
        [](const GoldenVector& v) {
          const command_request m = command_of(v);
-         Bytes out(COMMAND_SIZE_BYTES);
-         command_request_encode(&m, out.data());
+         Bytes out(COMMAND_SIZE_BYTES_MAX);
+         const auto motors = static_cast<std::uint8_t>(v.fields.at("command_q15").size());
+         out.resize(command_request_encode(&m, motors, out.data()));
          return out;
        }},
       {"COMMAND_COMPACT",
@@ -281,16 +309,28 @@ TEST(Protocol, DecodersReadTheGoldenBytesBack) {
         fault_report_encode(&m, again.data());
         break;
       }
+      case MESSAGE_DESCRIBE: {
+        describe_request m{};
+        ASSERT_TRUE(describe_request_decode(in, size, &m));
+        describe_request_encode(&m, again.data());
+        break;
+      }
+      case MESSAGE_DESCRIBE_REPLY: {
+        describe_reply m{};
+        ASSERT_TRUE(describe_reply_decode(in, size, &m));
+        describe_reply_encode(&m, again.data());
+        break;
+      }
       case MESSAGE_SAMPLE: {
         sample_report m{};
-        ASSERT_TRUE(sample_report_decode(in, size, &m));
-        sample_report_encode(&m, again.data());
+        ASSERT_TRUE(sample_report_decode(in, size, shape_of(vector), &m));
+        sample_report_encode(&m, shape_of(vector), again.data());
         break;
       }
       case MESSAGE_SAMPLE_COMPACT: {
         sample_report m{};
-        ASSERT_TRUE(sample_compact_decode(in, size, &m));
-        sample_compact_encode(&m, again.data());
+        ASSERT_TRUE(sample_compact_decode(in, size, shape_of(vector), &m));
+        sample_compact_encode(&m, shape_of(vector), again.data());
         break;
       }
       case MESSAGE_INERTIAL: {
@@ -301,8 +341,9 @@ TEST(Protocol, DecodersReadTheGoldenBytesBack) {
       }
       case MESSAGE_COMMAND: {
         command_request m{};
-        ASSERT_TRUE(command_request_decode(in, size, &m));
-        command_request_encode(&m, again.data());
+        const auto motors = static_cast<std::uint8_t>(vector.fields.at("command_q15").size());
+        ASSERT_TRUE(command_request_decode(in, size, motors, &m));
+        command_request_encode(&m, motors, again.data());
         break;
       }
       case MESSAGE_COMMAND_COMPACT: {
@@ -326,7 +367,7 @@ TEST(Protocol, LayoutHashIsThatOfTheDocument) {
             crc32c(0, reinterpret_cast<const std::uint8_t*>(layout.data()), layout.size()));
 }
 
-// Sizes in the code against the widths in the document, for every channel count.
+// Sizes in the code against the widths in the document, for every number of parts.
 TEST(Protocol, SizesAreThoseOfTheLayout) {
   const auto lines = protocol_document::layout_lines();
   ASSERT_EQ(lines.size(), encoders().size());
@@ -334,15 +375,22 @@ TEST(Protocol, SizesAreThoseOfTheLayout) {
     SCOPED_TRACE(line.message);
     const auto type = static_cast<std::uint8_t>(line.type);
     EXPECT_TRUE(message_type_is_known(type));
+    std::set<int> possible;
+    const bool is_compact = type == MESSAGE_SAMPLE_COMPACT;
+    const int encoders_max = is_compact ? int{COMPACT_ENCODERS_MAX} : int{ENCODERS_MAX};
+    for (int encoders = 1; encoders <= encoders_max; ++encoders) {
+      for (int motors = 0; motors <= MOTORS_MAX; ++motors) {
+        for (int sensors = 1; sensors <= INERTIAL_SENSORS_MAX; ++sensors) {
+          const int size = line.size_bytes + encoders * line.encoder_size_bytes +
+                           motors * line.motor_size_bytes + sensors * line.sensor_size_bytes;
+          possible.insert({size, size + line.marks_size_bytes});
+        }
+      }
+    }
     const bool hello = type == MESSAGE_HELLO || type == MESSAGE_HELLO_REPLY;
     for (int size = 0; size <= MESSAGE_SIZE_BYTES_MAX + 1; ++size) {
-      const int channels_size = size - line.size_bytes;
-      bool expected = size == line.size_bytes;
-      if (line.channel_size_bytes > 0) {
-        expected = channels_size > 0 && channels_size % line.channel_size_bytes == 0 &&
-                   channels_size / line.channel_size_bytes <= CHANNELS_MAX;
-      }
-      if (hello) expected = size >= HELLO_HEAD_SIZE_BYTES && size <= MESSAGE_SIZE_BYTES_MAX;
+      bool expected = possible.contains(size);
+      if (hello) expected = size >= HELLO_HEAD_SIZE_BYTES && size <= HELLO_REPLY_SIZE_BYTES_MAX;
       EXPECT_EQ(message_size_is_valid(type, static_cast<std::size_t>(size)), expected) << size;
     }
   }

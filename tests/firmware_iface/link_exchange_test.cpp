@@ -7,8 +7,7 @@
 #include "firmware_iface/wire/sample_compact.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 
-// What the link makes of single words of a unit, at the edges: a simulated unit that behaves says
-// them rarely or never.
+// Single messages of a unit at the edges, which a simulated unit that behaves never sends.
 
 namespace {
 using namespace firmware_iface;
@@ -148,7 +147,7 @@ TEST_F(LinkExchange, TimeToLiveIsClampedOnBothSides) {
   const std::vector<std::pair<int, int>> cases = {
       {-5, 1}, {0, 1}, {1, 1}, {2, 2}, {79, 79}, {80, 80}, {81, 80}, {256 + 7, 80}, {100'000, 80}};
   for (const auto& [asked_ms, sent_ms] : cases) {
-    ASSERT_TRUE(link.write_command(1.0, asked_ms));
+    ASSERT_TRUE(link.write_command(std::array{1.0}, asked_ms));
     EXPECT_EQ(unit.commands.back().ttl_ms, sent_ms) << asked_ms;
     EXPECT_EQ(unit.commands.back().flags, COMMAND_ENABLE);
   }
@@ -161,8 +160,8 @@ TEST_F(LinkExchange, CommandIsClampedOnBothSides) {
       {10.0, 32767},    {-10.0, -32767}, {10.1, 32767},  {-10.1, -32767}, {1e300, 32767},
       {-1e300, -32767}, {5.0, 16384},    {-5.0, -16384}, {0.0, 0}};
   for (const auto& [command_V, sent] : cases) {
-    link.write_command(command_V, 20);
-    EXPECT_EQ(unit.commands.back().command_q15, sent) << command_V;
+    link.write_command(std::array{command_V}, 20);
+    EXPECT_EQ(unit.commands.back().command_q15[0], sent) << command_V;
   }
 }
 
@@ -170,9 +169,9 @@ TEST_F(LinkExchange, CommandThatIsNoNumberTripsTheUnit) {
   start();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double command_V : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
-    EXPECT_FALSE(link.write_command(command_V, 20));
+    EXPECT_FALSE(link.write_command(std::array{command_V}, 20));
     EXPECT_EQ(unit.commands.back().flags, COMMAND_TRIP) << command_V;
-    EXPECT_EQ(unit.commands.back().command_q15, 0);
+    EXPECT_EQ(unit.commands.back().command_q15[0], 0);
   }
 }
 
@@ -180,10 +179,10 @@ TEST_F(LinkExchange, IdleAndTripCarryNoCommand) {
   start();
   link.write_idle();
   EXPECT_EQ(unit.commands.back().flags, 0);
-  EXPECT_EQ(unit.commands.back().command_q15, 0);
+  EXPECT_EQ(unit.commands.back().command_q15[0], 0);
   link.write_trip();
   EXPECT_EQ(unit.commands.back().flags, COMMAND_TRIP);
-  EXPECT_EQ(unit.commands.back().command_q15, 0);
+  EXPECT_EQ(unit.commands.back().command_q15[0], 0);
 }
 
 // --- SAMPLE
@@ -191,13 +190,13 @@ TEST_F(LinkExchange, IdleAndTripCarryNoCommand) {
 TEST_F(LinkExchange, ValuesOfASampleKeepTheirSignAndScale) {
   start();
   sample_report report = ScriptedUnit::sample(0);
-  report.command_q15 = -32767;
+  report.command_q15[0] = -32767;
   report.status = STATUS_TRIPPED;
   report.fault_flags = FAULT_TTL;
   report.encoder_counts[0] = -5;
   unit.send(report);
   ASSERT_EQ(read(), ReadStatus::kSample);
-  EXPECT_EQ(sample.command_V, -10.0);
+  EXPECT_EQ(sample.command[0], -10.0);
   EXPECT_TRUE(sample.tripped);
   EXPECT_FALSE(sample.driving);
   EXPECT_EQ(sample.fault_flags, FAULT_TTL);
@@ -224,11 +223,12 @@ TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
     unit.send(report);
     EXPECT_EQ(read(), ReadStatus::kSample);
   };
-  link.write_command(1.0, 20);  // 1: before any sample, so there is nothing to measure from
+  link.write_command(std::array{1.0},
+                     20);  // 1: before any sample, so there is nothing to measure from
   next(0, 1);
   EXPECT_EQ(sample.command_sequence, 1U);
   EXPECT_FALSE(sample.command_delay_ticks.has_value());
-  link.write_command(1.0, 20);  // 2
+  link.write_command(std::array{1.0}, 20);  // 2
   next(1, 0);
   EXPECT_EQ(sample.command_sequence, 1U);
   next(3, 2);
@@ -239,7 +239,7 @@ TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
   EXPECT_EQ(sample.command_sequence, 2U);
   next(5, 999);
   EXPECT_EQ(sample.command_sequence, 2U) << "not a command of ours";
-  link.write_command(1.0, 20);  // 3
+  link.write_command(std::array{1.0}, 20);  // 3
   next(6, 3);
   EXPECT_EQ(sample.command_delay_ticks, 1);
   EXPECT_EQ(link.counters().command_delays, 2U);
@@ -250,13 +250,14 @@ TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
 // Good frames that make no sense here are counted and dropped, whatever they claim.
 TEST_F(LinkExchange, SamplesOfAnotherKindAreDropped) {
   start();
-  sample_report two = ScriptedUnit::sample(0);
-  two.channel_count = 2;
-  unit.send(two);
+  std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> full{};
+  const sample_report two = ScriptedUnit::sample(0);
+  const std::size_t two_size = sample_report_encode(&two, {2, 1, false}, full.data());
+  unit.send(std::span(full).first(two_size));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
   std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> compact{};
   const sample_report one = ScriptedUnit::sample(0);
-  const std::size_t size_bytes = sample_compact_encode(&one, compact.data());
+  const std::size_t size_bytes = sample_compact_encode(&one, {1, 1, false}, compact.data());
   unit.send(std::span(compact).first(size_bytes));
   EXPECT_EQ(read(), ReadStatus::kTimeout);
   EXPECT_EQ(link.counters().messages_unexpected, 2U);
@@ -470,16 +471,16 @@ TEST_F(LinkExchange, UnitsWithSenselessFactsAreRefused) {
     return facts.ok() ? std::string() : facts.error().detail;
   };
   EXPECT_EQ(refusal([](hello_reply&) {}), "");
-  EXPECT_NE(refusal([](hello_reply& r) { r.channel_count = 0; }).find("0 encoder channels"),
+  EXPECT_NE(refusal([](hello_reply& r) { r.encoder_count = 0; }).find("0 encoders"),
             std::string::npos);
-  EXPECT_NE(refusal([](hello_reply& r) { r.channel_count = CHANNELS_MAX + 1; }).find("channels"),
+  EXPECT_NE(refusal([](hello_reply& r) { r.encoder_count = ENCODERS_MAX + 1; }).find("encoders"),
+            std::string::npos);
+  EXPECT_EQ(refusal([](hello_reply& r) { r.motor_count = 0; }), "") << "encoders alone are a unit";
+  EXPECT_NE(refusal([](hello_reply& r) { r.motor_count = MOTORS_MAX + 1; }).find("motors"),
             std::string::npos);
   EXPECT_NE(refusal([](hello_reply& r) { r.tick_rate_Hz = 0; }).find("tick rate of 0"),
             std::string::npos);
-  EXPECT_NE(refusal([](hello_reply& r) { r.command_max_mV = 0; }).find("0 mV"), std::string::npos);
   EXPECT_NE(refusal([](hello_reply& r) { r.ttl_max_ms = 0; }).find("0 ms"), std::string::npos);
-  EXPECT_NE(refusal([](hello_reply& r) { r.counts_per_turn[0] = 0; }).find("0 counts"),
-            std::string::npos);
 }
 
 TEST_F(LinkExchange, ClosedPortIsToldAtOnce) {
@@ -488,7 +489,7 @@ TEST_F(LinkExchange, ClosedPortIsToldAtOnce) {
   const Nanoseconds before = unit.now();
   EXPECT_EQ(read(1s), ReadStatus::kClosed);
   EXPECT_EQ(unit.now(), before);
-  EXPECT_FALSE(link.write_command(1.0, 20));
+  EXPECT_FALSE(link.write_command(std::array{1.0}, 20));
   EXPECT_EQ(link.counters().commands_not_sent, 1U);
   EXPECT_EQ(link.counters().commands_sent, 0U);
   const auto stopped = link.stop_stream();

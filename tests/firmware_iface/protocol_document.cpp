@@ -61,20 +61,28 @@ std::vector<GoldenVector> golden_vectors() {
 
 std::vector<LayoutLine> layout_lines() {
   static const std::regex kLine(R"(([0-9a-f]{2}) (\w+) crc\w+( seed 0)?: (.*))");
-  static const std::regex kField(R"((\w+) [ui](\d+)( x4| per channel| x3 per sensor)?(, )?)");
+  static const std::regex kField(
+      R"((\w+) [ui](\d+)( x4| per motor| per encoder| x3 per sensor)?(, )?)");
   std::vector<LayoutLine> lines;
   std::istringstream block(fenced_block("layout"));
   for (std::string text; std::getline(block, text);) {
     std::smatch line;
     if (!std::regex_match(text, line, kLine)) continue;
-    LayoutLine layout{std::stoi(line[1], nullptr, 16), line[2], 0, 0};
+    LayoutLine layout{.type = std::stoi(line[1], nullptr, 16), .message = line[2]};
     const std::string fields = line[4];
+    const std::size_t marks = fields.find("with STREAM_MARKS");
     for (std::sregex_iterator field(fields.begin(), fields.end(), kField), end; field != end;
          ++field) {
       const int size_bytes = std::stoi((*field)[2]) / 8;
       const std::string repeat = (*field)[3];
-      if (repeat.ends_with(" per channel") || repeat.ends_with(" per sensor")) {
-        layout.channel_size_bytes += repeat.starts_with(" x3") ? 3 * size_bytes : size_bytes;
+      if (static_cast<std::size_t>(field->position()) > marks) {
+        layout.marks_size_bytes += size_bytes;
+      } else if (repeat == " per motor") {
+        layout.motor_size_bytes += size_bytes;
+      } else if (repeat == " per encoder") {
+        layout.encoder_size_bytes += size_bytes;
+      } else if (repeat == " x3 per sensor") {
+        layout.sensor_size_bytes += 3 * size_bytes;
       } else {
         layout.size_bytes += repeat == " x4" ? 4 * size_bytes : size_bytes;
       }

@@ -20,8 +20,11 @@ struct GoldenVector {
 struct LayoutLine {
   int type = 0;
   std::string message;
-  int size_bytes = 0;          ///< without per-channel fields
-  int channel_size_bytes = 0;  ///< of one channel
+  int size_bytes = 0;  ///< of the fields that every such message has
+  int motor_size_bytes = 0;
+  int encoder_size_bytes = 0;
+  int sensor_size_bytes = 0;
+  int marks_size_bytes = 0;
 };
 
 /// Text of the fenced block with that language tag.

@@ -8,6 +8,12 @@ using namespace firmware_iface;
 using namespace std::chrono_literals;
 using Verdict = SampleTracker::Verdict;
 
+UnitFacts facts_of(int encoder_count) {
+  UnitFacts facts;
+  facts.encoder_count = encoder_count;
+  return facts;
+}
+
 /// A unit's clock, its stream at 1 kHz, and a host whose clock started 5 s earlier.
 struct Stream {
   CounterBits bits;
@@ -16,7 +22,9 @@ struct Stream {
   UnitSample sample;
 
   Stream(CounterBits with, std::int64_t start)
-      : bits(with), start_us(start), tracker(with, static_cast<std::uint32_t>(start), 1000.0, 5s) {}
+      : bits(with),
+        start_us(start),
+        tracker(with, static_cast<std::uint32_t>(start), 1000.0, 5s, facts_of(1)) {}
 
   /// Sample k as it travels, read by the host `delay` after it was latched.
   Verdict receive(std::int64_t k, Nanoseconds delay = 300us) {
@@ -24,8 +32,7 @@ struct Stream {
     report.sequence = static_cast<std::uint16_t>(k & ((1 << bits.sequence) - 1));
     report.tick_us =
         static_cast<std::uint32_t>((start_us + 1000 * k) & ((std::int64_t{1} << bits.tick_us) - 1));
-    report.channel_count = 1;
-    report.channels_valid = 1;
+    report.encoders_valid = 1;
     report.encoder_counts[0] = static_cast<std::int32_t>(k);
     return tracker.follow(report, 5s + std::chrono::milliseconds(k) + delay, sample);
   }
@@ -77,14 +84,13 @@ TEST_P(SampleTrackerFormats, DropsRepeatedSamples) {
 // A channel that was not read keeps its last count, whatever stands in its place, and goes on from
 // there.
 TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
-  SampleTracker tracker(GetParam(), 0, 1000.0, 5s);
+  SampleTracker tracker(GetParam(), 0, 1000.0, 5s, facts_of(2));
   UnitSample sample;
   const auto follow = [&](int k, int valid, int counts) {
     sample_report report{};
     report.sequence = static_cast<std::uint16_t>(k);
     report.tick_us = static_cast<std::uint32_t>(1000 * k);
-    report.channel_count = 2;
-    report.channels_valid = static_cast<std::uint8_t>(valid);
+    report.encoders_valid = static_cast<std::uint16_t>(valid);
     report.encoder_counts[0] = 1000 + k;
     report.encoder_counts[1] = counts;
     EXPECT_EQ(tracker.follow(report, 5s + std::chrono::milliseconds(k), sample), Verdict::kNext);
@@ -92,11 +98,11 @@ TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
   };
   EXPECT_EQ(follow(0, 3, -7), -7);
   EXPECT_EQ(follow(1, 1, 4000), -7);
-  EXPECT_TRUE(sample.channel_is_valid(0));
-  EXPECT_FALSE(sample.channel_is_valid(1));
+  EXPECT_TRUE(sample.encoder_is_valid(0));
+  EXPECT_FALSE(sample.encoder_is_valid(1));
   EXPECT_EQ(sample.encoder_counts[0], 1001);
   EXPECT_EQ(follow(2, 0xF3, -6), -6);
-  EXPECT_EQ(sample.channels_valid, 3) << "bits of channels that the unit does not have";
+  EXPECT_EQ(sample.encoders_valid, 3) << "bits of channels that the unit does not have";
 }
 
 // What a checksum let through: a sequence that does not go with the clock, a clock between ticks, a
@@ -105,7 +111,6 @@ TEST_P(SampleTrackerFormats, DoesNotBelieveContradictions) {
   Stream stream(GetParam(), 0);
   ASSERT_EQ(stream.receive(0), Verdict::kNext);
   sample_report report{};
-  report.channel_count = 1;
   report.sequence = 2;
   report.tick_us = 1000;
   EXPECT_EQ(stream.tracker.follow(report, 5s + 2ms, stream.sample), Verdict::kImplausible);
@@ -121,14 +126,13 @@ TEST_P(SampleTrackerFormats, DoesNotBelieveContradictions) {
 // An hour with a clock that is off by a whole percent, as once went unnoticed for years.
 TEST_P(SampleTrackerFormats, FollowsAClockThatIsFarOff) {
   for (const double rate : {0.99, 1.01}) {
-    SampleTracker tracker(GetParam(), 0, 1000.0, 5s);
+    SampleTracker tracker(GetParam(), 0, 1000.0, 5s, facts_of(1));
     UnitSample sample;
     for (std::int64_t k = 0; k < 3'600'000; k += 97) {
       sample_report report{};
       report.sequence = static_cast<std::uint16_t>(k & ((1 << GetParam().sequence) - 1));
       report.tick_us =
           static_cast<std::uint32_t>((1000 * k) & ((std::int64_t{1} << GetParam().tick_us) - 1));
-      report.channel_count = 1;
       const auto received =
           5s + Nanoseconds(static_cast<std::int64_t>(static_cast<double>(k) * 1e6 / rate)) + 1ms;
       ASSERT_EQ(tracker.follow(report, received, sample), Verdict::kNext) << k;

@@ -12,12 +12,13 @@ using namespace firmware_iface;
 ScriptedUnit::ScriptedUnit() {
   facts.protocol_version = PROTOCOL_VERSION;
   facts.layout_hash = LAYOUT_HASH;
-  facts.channel_count = 1;
+  facts.encoder_count = 1;
+  facts.motor_count = 1;
   facts.tick_rate_Hz = 1000;
-  facts.command_max_mV = 10'000;
   facts.ttl_max_ms = 80;
   facts.capabilities = UNIT_CAN_COMPACT | UNIT_CAN_HOST_PACED;
-  facts.counts_per_turn[0] = 4096;
+  encoder.fill({ENCODER_COUNTER, 0, 4096, 0});
+  motor.fill({MOTOR_VOLT, 0, 10'000, 0});
   facts.samples_sent = 0xFFFFFFFFU;
 }
 
@@ -31,7 +32,7 @@ void ScriptedUnit::send(std::span<const std::uint8_t> message) {
 
 void ScriptedUnit::send(const sample_report& report) {
   std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
-  const std::size_t size_bytes = sample_report_encode(&report, message.data());
+  const std::size_t size_bytes = sample_report_encode(&report, shape(), message.data());
   send(std::span(message).first(size_bytes));
 }
 
@@ -45,8 +46,7 @@ sample_report ScriptedUnit::sample(std::uint64_t sequence) {
   sample_report report{};
   report.sequence = static_cast<std::uint16_t>(sequence & 0xFFFFU);
   report.tick_us = static_cast<std::uint32_t>((1000 * sequence) & 0xFFFFFFFFU);
-  report.channel_count = 1;
-  report.channels_valid = 1;
+  report.encoders_valid = 1;
   return report;
 }
 
@@ -77,12 +77,22 @@ void ScriptedUnit::take(std::span<const std::uint8_t> message) {
   configure_request configure{};
   clear_request clear{};
   command_request command{};
+  describe_request describe{};
   if (hello_head_decode(message.data(), message.size(), &hello)) {
     ++hello_count;
     facts.nonce = hello.nonce;
-    facts.configuration_hash = hello_reply_configuration_hash(&facts);
+    facts.configuration_hash = unit_configuration_hash(&facts, encoder.data(), motor.data());
+    hello_reply answer = facts;
+    if (alter_hello) alter_hello(answer);
     std::array<std::uint8_t, HELLO_REPLY_SIZE_BYTES> reply{};
-    hello_reply_encode(&facts, reply.data());
+    hello_reply_encode(&answer, reply.data());
+    send(reply);
+  } else if (describe_request_decode(message.data(), message.size(), &describe)) {
+    const describe_reply answer{
+        describe.part, describe.index,
+        describe.part == PART_MOTOR ? motor.at(describe.index) : encoder.at(describe.index)};
+    std::array<std::uint8_t, DESCRIBE_REPLY_SIZE_BYTES> reply{};
+    describe_reply_encode(&answer, reply.data());
     send(reply);
   } else if (configure_request_decode(message.data(), message.size(), &configure)) {
     ++configure_count;
@@ -96,7 +106,7 @@ void ScriptedUnit::take(std::span<const std::uint8_t> message) {
   } else if (clear_request_decode(message.data(), message.size(), &clear)) {
     clears.push_back(clear);
     if (on_clear) on_clear(clear);
-  } else if (command_request_decode(message.data(), message.size(), &command) ||
+  } else if (command_request_decode(message.data(), message.size(), facts.motor_count, &command) ||
              command_compact_decode(message.data(), message.size(), &command)) {
     commands.push_back(command);
   }

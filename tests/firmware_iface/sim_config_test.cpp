@@ -118,7 +118,7 @@ furuta {
 gravity { magnitude: 9.5 tilt_x_rad: 0.01 tilt_z_rad: -0.02 }
 unit {
   unit_id: 77 encoder { counts_per_turn: 1000 zero_offset_rad: 0.1 }
-  encoder { counts_per_turn: 2000 zero_offset_rad: -0.2 }
+  encoder { counts_per_turn: 2000 zero_offset_rad: -0.2 modulus: 65536 absolute: true index: true }
   tick_rate_hz: 500 command_max_V: 12.5 command_bits: 10 ttl_max_ms: 90 clock_error_ppm: -33
   clock_start_us: 4000000000
   inertial {
@@ -191,11 +191,15 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   EXPECT_EQ(sensor.dropout, 0.2);
   EXPECT_EQ(unit.inertial[1].divider, 1);
   EXPECT_EQ(unit.unit_id, 77u);
-  EXPECT_EQ(unit.counts_per_turn[0], 1000u);
-  EXPECT_EQ(unit.counts_per_turn[1], 2000u);
-  EXPECT_EQ(unit.zero_offset_rad[0], 0.1);
-  EXPECT_EQ(unit.zero_offset_rad[1], -0.2);
+  EXPECT_EQ(unit.encoder[0].counts_per_turn, 1000u);
+  EXPECT_EQ(unit.encoder[1].counts_per_turn, 2000u);
+  EXPECT_EQ(unit.encoder[0].zero_offset_rad, 0.1);
+  EXPECT_EQ(unit.encoder[1].zero_offset_rad, -0.2);
   EXPECT_EQ(unit.tick_rate_Hz, 500);
+  EXPECT_EQ(unit.encoder[0].modulus, 0U);
+  EXPECT_EQ(unit.encoder[1].modulus, 65'536U);
+  EXPECT_TRUE(unit.encoder[1].absolute && !unit.encoder[0].absolute);
+  EXPECT_TRUE(unit.encoder[1].index && !unit.encoder[0].index);
   EXPECT_EQ(unit.command_max_V, 12.5);
   EXPECT_EQ(unit.command_bits, 10);
   EXPECT_EQ(unit.ttl_max_ms, 90);
@@ -250,7 +254,7 @@ TEST(TruthFile, HoldsTheExactMotionAndRefusesToWriteOver) {
   truth.unit_time_us = 1000;
   truth.sample_sequence = 7;
   truth.state.angle_rad = {0.25, -1.5};
-  truth.encoder_counts = {163, -978, 0, 0};
+  truth.encoder_counts = {163, -978};
   truth.tripped = false;
   file.write(truth);
   file.close();

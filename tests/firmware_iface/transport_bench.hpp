@@ -51,9 +51,7 @@ class ServedUnit {
 
   /// Ends the thread; counters() may be read afterwards.
   void stop();
-  const firmware_iface::sim::UnitCounters& counters() const {
-    return simulation_->unit().counters();
-  }
+  firmware_iface::sim::UnitCounters counters() const { return simulation_->unit().counters(); }
   double output_V() const { return simulation_->unit().output_V(); }
 
  private:

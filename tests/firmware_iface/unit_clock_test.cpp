@@ -139,15 +139,46 @@ TEST(ExtendCounter, FindsTheNearestValueWithThoseLowBits) {
 TEST(EncoderUnwrap, FollowsThroughWraps) {
   for (const int bits : {24, 32}) {
     SCOPED_TRACE(bits);
-    EncoderUnwrap unwrap(bits);
+    EncoderUnwrap unwrap(0, bits);
     const std::int64_t modulus = std::int64_t{1} << bits;
     std::int64_t truth = modulus / 2 - 500;
     for (int k = 0; k < 1000; ++k, truth += k < 500 ? 7 : -7) {
       std::int64_t low = truth & (modulus - 1);
       if (low >= modulus / 2) low -= modulus;
-      EXPECT_EQ(unwrap.update(static_cast<std::int32_t>(low)), truth);
+      EXPECT_TRUE(unwrap.update(static_cast<std::int32_t>(low)));
+      EXPECT_EQ(unwrap.counts(), truth);
     }
   }
+}
+
+// Counters of 16 bits, of 24, an absolute encoder of an odd number of positions: each continues
+// past its modulus both ways, in the bits that either format sends.
+TEST(EncoderUnwrap, ContinuesPastAnyModulus) {
+  for (const std::uint32_t modulus : {65'536U, 1U << 24, 4096U, 1000U, 3U}) {
+    for (const int bits : {24, 32}) {
+      SCOPED_TRACE(::testing::Message() << modulus << " in " << bits << " bits");
+      EncoderUnwrap unwrap(modulus, bits);
+      std::int64_t truth = modulus - 2;
+      for (int k = 0; k < 4000; ++k, truth += k < 2000 ? 1 : -1) {
+        std::int64_t sent = truth % modulus;
+        if (sent < 0) sent += modulus;
+        if (bits == 24 && sent >= 1 << 23) sent -= 1 << 24;  // as 24 bits are sign extended
+        ASSERT_TRUE(unwrap.update(static_cast<std::int32_t>(sent)));
+        ASSERT_EQ(unwrap.counts(), truth) << k;
+      }
+    }
+  }
+}
+
+// A count that the modulus does not allow is no reading: the last valid one stays.
+TEST(EncoderUnwrap, RejectsCountsBeyondItsModulus) {
+  EncoderUnwrap unwrap(1000, 32);
+  EXPECT_TRUE(unwrap.update(999));
+  EXPECT_FALSE(unwrap.update(1000));
+  EXPECT_FALSE(unwrap.update(-1));
+  EXPECT_EQ(unwrap.counts(), 999);
+  EXPECT_TRUE(unwrap.update(0));
+  EXPECT_EQ(unwrap.counts(), 1000);
 }
 
 }  // namespace

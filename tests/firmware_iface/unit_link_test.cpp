@@ -3,6 +3,7 @@
 #include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/fault.h"
 #include "tests/firmware_iface/memory_transport.hpp"
+#include "tests/firmware_iface/scripted_unit.hpp"
 #include "tests/firmware_iface/virtual_rig.hpp"
 #include "tests/support/alloc_counter.hpp"
 #include "tests/support/virtual_time.hpp"
@@ -19,16 +20,16 @@ constexpr double kQuantum_V = 10.0 / 2047.0;  // the simulated unit's converter 
 TEST(UnitLink, LearnsTheFactsOfTheUnit) {
   sim::SimulationSettings settings;
   settings.unit.unit_id = 0xABCDEF0123456789;
-  settings.unit.counts_per_turn = {4096, 8192, 0, 0};
+  settings.unit.encoder[1].counts_per_turn = 8192;
   settings.unit.ttl_max_ms = 80;
   VirtualRig rig(settings);
   const auto facts = rig.link->connect();
   ASSERT_TRUE(facts.ok()) << facts.error().detail;
   EXPECT_EQ(facts.value().unit_id, 0xABCDEF0123456789);
-  EXPECT_EQ(facts.value().channel_count, 2);
-  EXPECT_EQ(facts.value().counts_per_turn[1], 8192U);
+  EXPECT_EQ(facts.value().encoder_count, 2);
+  EXPECT_EQ(facts.value().encoder[1].counts_per_turn, 8192U);
   EXPECT_EQ(facts.value().tick_rate_Hz, 1000.0);
-  EXPECT_EQ(facts.value().command_max_V, 10.0);
+  EXPECT_EQ(facts.value().motor[0].command_max, 10.0);
   EXPECT_EQ(facts.value().ttl_max_ms, 80);
   EXPECT_EQ(facts.value().fault_flags, FAULT_BOOT) << "a unit boots tripped";
 }
@@ -44,75 +45,28 @@ TEST(UnitLink, SilenceIsReportedWithTheNumbers) {
   EXPECT_EQ(time.now(), 100ms) << "waits as long as it says";
 }
 
-/// Answers every HELLO that is under way on the line with a reply altered by `alter`.
-class AlteredUnit final : public Transport {
- public:
-  explicit AlteredUnit(std::function<void(hello_reply&)> alter) : alter_(std::move(alter)) {}
-  Nanoseconds now() const noexcept override { return time_.now(); }
-  IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
-    if (reply_.empty()) time_.sleep_until(deadline);
-    const std::size_t size = std::min(buffer.size(), reply_.size());
-    std::copy_n(reply_.begin(), size, buffer.begin());
-    reply_.clear();
-    return {size > 0 ? IoStatus::kOk : IoStatus::kTimeout, size};
-  }
-  IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
-    for (const std::uint8_t byte : bytes) {
-      hello_head head{};
-      if (!decoder_.push(byte)) continue;
-      if (!hello_head_decode(decoder_.message().data(), decoder_.message().size(), &head)) continue;
-      hello_reply reply{};
-      reply.protocol_version = PROTOCOL_VERSION;
-      reply.layout_hash = LAYOUT_HASH;
-      reply.nonce = head.nonce;
-      reply.channel_count = 1;
-      reply.tick_rate_Hz = 1000;
-      reply.command_max_mV = 10'000;
-      reply.ttl_max_ms = 100;
-      reply.counts_per_turn[0] = 4096;
-      reply.configuration_hash = hello_reply_configuration_hash(&reply);
-      alter_(reply);
-      std::array<std::uint8_t, HELLO_REPLY_SIZE_BYTES> message{};
-      hello_reply_encode(&reply, message.data());
-      reply_.resize(FRAME_SIZE_BYTES_MAX);
-      reply_.resize(frame_encode(message.data(), message.size(), reply_.data(), reply_.size()));
-    }
-    return {IoStatus::kOk, bytes.size()};
-  }
-  void close() noexcept override {}
-  const TransportReport& report() const noexcept override { return report_; }
-
- private:
-  std::function<void(hello_reply&)> alter_;
-  VirtualTime time_;
-  FrameDecoder decoder_;
-  std::vector<std::uint8_t> reply_;
-  TransportReport report_{"altered unit", {}, {}};
-};
-
 // Each way in which a unit can be the wrong one has its own message.
 TEST(UnitLink, RefusesUnitsThatDoNotFit) {
   const auto refusal = [](const std::function<void(hello_reply&)>& alter) {
-    AlteredUnit unit(alter);
+    scripted_unit::ScriptedUnit unit;
+    unit.alter_hello = alter;
     UnitLink link(unit);
     const auto facts = link.connect({.reply_timeout = 5ms, .attempts_max = 2});
     return facts.ok() ? Error{ErrorCode::kBadUrl, "accepted"} : facts.error();
   };
   EXPECT_EQ(refusal([](hello_reply&) {}).detail, "accepted");
-  const Error version = refusal([](hello_reply& r) { r.protocol_version = 2; });
+  const Error version = refusal([](hello_reply& r) { r.protocol_version = 1; });
   EXPECT_EQ(version.code, ErrorCode::kProtocolVersion);
-  EXPECT_NE(version.detail.find("version 2"), std::string::npos);
+  EXPECT_NE(version.detail.find("version 1"), std::string::npos);
+  EXPECT_NE(version.detail.find("flash the unit"), std::string::npos) << version.detail;
+  const Error newer = refusal([](hello_reply& r) { r.protocol_version = 3; });
+  EXPECT_EQ(newer.detail.find("flash"), std::string::npos) << newer.detail;
   EXPECT_EQ(refusal([](hello_reply& r) { r.layout_hash ^= 1; }).code, ErrorCode::kLayoutMismatch);
   EXPECT_EQ(refusal([](hello_reply& r) { r.nonce ^= 1; }).code, ErrorCode::kUnitSilent)
       << "the reply to someone else's HELLO";
-  EXPECT_EQ(refusal([](hello_reply& r) { r.counts_per_turn[0] = 8192; }).code,
-            ErrorCode::kUnitRefused)
+  EXPECT_EQ(refusal([](hello_reply& r) { r.ttl_max_ms = 81; }).code, ErrorCode::kUnitRefused)
       << "facts and configuration hash disagree";
-  EXPECT_EQ(refusal([](hello_reply& r) {
-              r.channel_count = 9;
-              r.configuration_hash = hello_reply_configuration_hash(&r);
-            }).code,
-            ErrorCode::kUnitRefused);
+  EXPECT_EQ(refusal([](hello_reply& r) { r.encoder_count = 17; }).code, ErrorCode::kUnitRefused);
 }
 
 TEST(UnitLink, RefusesAStreamTheLineDoesNotCarry) {
@@ -141,7 +95,7 @@ TEST(UnitLink, DeliversEverySampleOfACleanLine) {
         ASSERT_EQ(sample.sequence, before + 1);
         ASSERT_EQ(sample.unit_time_us, before_us + 1000 * divider);
         ASSERT_EQ(sample.lost_before, 0U);
-        ASSERT_TRUE(sample.channel_is_valid(0) && sample.channel_is_valid(1));
+        ASSERT_TRUE(sample.encoder_is_valid(0) && sample.encoder_is_valid(1));
       }
       EXPECT_NE(sample.encoder_counts[1], first.encoder_counts[1]) << "the rig moves";
       std::uint64_t late = 0;
@@ -184,10 +138,10 @@ TEST(UnitLink, MeasuresACommandDelayOfOneTick) {
       if (k > 1) {
         ASSERT_TRUE(sample.command_delay_ticks.has_value());
         EXPECT_EQ(*sample.command_delay_ticks, 1);
-        EXPECT_NEAR(sample.command_V, 1.0 + 1e-3 * (k - 1), kQuantum_V);
+        EXPECT_NEAR(sample.command[0], 1.0 + 1e-3 * (k - 1), kQuantum_V);
         EXPECT_TRUE(sample.driving);
       }
-      ASSERT_TRUE(rig.link->write_command(1.0 + 1e-3 * k, 20));
+      ASSERT_TRUE(rig.link->write_command(std::array{1.0 + 1e-3 * k}, 20));
     }
     EXPECT_EQ(rig.link->counters().command_delay_ticks_max, 1);
   }
@@ -205,9 +159,9 @@ TEST(UnitLink, TellsExactlyWhatTheConverterPutsOut) {
     const double step_V = std::ldexp(10.0 / 32767.0, bits == 0 ? 0 : 16 - bits);
     const double last_V = bits == 0 ? 10.0 : 10.0 * 32768.0 / 32767.0 - step_V;
     for (const double wish_V : {-10.0, -3.0, -0.07, 0.0, 0.01, 1.0 / 3.0, 3.0, 5.123, 10.0}) {
-      ASSERT_TRUE(rig.link->write_command(wish_V, 20));
+      ASSERT_TRUE(rig.link->write_command(std::array{wish_V}, 20));
       rig.read();
-      const double told_V = rig.read().command_V;
+      const double told_V = rig.read().command[0];
       EXPECT_NEAR(told_V, rig.unit().output_V(), 1e-12);
       EXPECT_NEAR(told_V / step_V, std::round(told_V / step_V), 1e-9) << wish_V;
       const double nearest_V = std::clamp(wish_V, -last_V, last_V);
@@ -236,17 +190,17 @@ TEST(UnitLink, BootTripHoldsTheOutputAtZeroUntilCleared) {
   ASSERT_TRUE(rig.link->connect().ok());
   ASSERT_TRUE(rig.link->start_stream({}).ok());
   for (int k = 0; k < 50; ++k) {
-    rig.link->write_command(5.0, 20);
+    rig.link->write_command(std::array{5.0}, 20);
     const UnitSample sample = rig.read();
     ASSERT_TRUE(sample.tripped);
-    ASSERT_EQ(sample.command_V, 0.0);
+    ASSERT_EQ(sample.command[0], 0.0);
     ASSERT_EQ(rig.unit().output_V(), 0.0);
   }
   ASSERT_EQ(rig.clear(), ClearState::kDone);
   EXPECT_EQ(rig.unit().output_V(), 0.0) << "a command from before CLEAR must not act after it";
-  rig.link->write_command(5.0, 20);
+  rig.link->write_command(std::array{5.0}, 20);
   rig.read();
-  EXPECT_NEAR(rig.read().command_V, 5.0, kQuantum_V);
+  EXPECT_NEAR(rig.read().command[0], 5.0, kQuantum_V);
 }
 
 // The time-out lives in the unit: after the last command its output is zero within the ttl, to the
@@ -256,7 +210,7 @@ TEST(UnitLink, SilenceTripsTheUnitWithinTheTtl) {
   rig.start();
   for (int k = 0; k < 100; ++k) {
     rig.read();
-    rig.link->write_command(3.0, 20);
+    rig.link->write_command(std::array{3.0}, 20);
   }
   const Nanoseconds last_command = rig.transport->now();
   UnitSample sample;
@@ -278,35 +232,35 @@ TEST(UnitLink, IdleCommandsNeitherDriveNorTrip) {
   VirtualRig rig;
   rig.start();
   rig.read();
-  rig.link->write_command(3.0, 20);
+  rig.link->write_command(std::array{3.0}, 20);
   rig.read();
   rig.link->write_idle();
   UnitSample sample;
   for (int k = 0; k < 300; ++k) sample = rig.read();
   EXPECT_FALSE(sample.tripped);
   EXPECT_FALSE(sample.driving);
-  EXPECT_EQ(sample.command_V, 0.0);
+  EXPECT_EQ(sample.command[0], 0.0);
 }
 
 TEST(UnitLink, TripRequestHelloAndNonsenseCommandsTrip) {
   VirtualRig rig;
   rig.start();
-  rig.link->write_command(3.0, 20);
+  rig.link->write_command(std::array{3.0}, 20);
   rig.read();
   rig.read();
   rig.link->write_trip();
   rig.read();
   EXPECT_EQ(rig.read().fault_flags, FAULT_HOST);
   ASSERT_EQ(rig.clear(), ClearState::kDone);
-  rig.link->write_command(3.0, 20);
+  rig.link->write_command(std::array{3.0}, 20);
   rig.read();
   rig.read();
   ASSERT_NE(rig.unit().output_V(), 0.0);
-  rig.link->write_command(std::numeric_limits<double>::quiet_NaN(), 20);
+  rig.link->write_command(std::array{std::numeric_limits<double>::quiet_NaN()}, 20);
   rig.read();
   EXPECT_EQ(rig.unit().output_V(), 0.0) << "a command that is not a number";
   ASSERT_EQ(rig.clear(), ClearState::kDone);
-  rig.link->write_command(3.0, 20);
+  rig.link->write_command(std::array{3.0}, 20);
   rig.read();
   rig.read();
   ASSERT_NE(rig.unit().output_V(), 0.0);
@@ -360,8 +314,8 @@ TEST(UnitLink, ChannelsAreValidOneByOne) {
   std::int64_t last_valid = 0;
   for (int k = 0; k < 3000; ++k) {
     sample = rig.read();
-    ASSERT_TRUE(sample.channel_is_valid(0));
-    if (sample.channel_is_valid(1)) {
+    ASSERT_TRUE(sample.encoder_is_valid(0));
+    if (sample.encoder_is_valid(1)) {
       last_valid = sample.encoder_counts[1];
     } else {
       ++invalid;
@@ -432,7 +386,7 @@ TEST(UnitLink, ReadingAndCommandingDoNotAllocate) {
   const test_support::AllocCounter allocations;
   for (int k = 0; k < 2000; ++k) {
     rig.link->read_sample(rig.transport->now() + 2ms, sample);
-    rig.link->write_command(1.0, 20);
+    rig.link->write_command(std::array{1.0}, 20);
     if (sample.tripped) rig.link->request_clear();
   }
   EXPECT_EQ(allocations.count(), 0);

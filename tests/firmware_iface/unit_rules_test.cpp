@@ -30,17 +30,20 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
     receive(message);
   }
   void configure(std::uint8_t flags) {
-    const configure_request request{++configure_sequence_, flags, 1, {}};
+    const configure_request request{++configure_sequence_, flags, 1, COMMAND_AGE_TICKS_DEFAULT, {}};
     std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> message{};
     configure_request_encode(&request, message.data());
     receive(message);
   }
-  void command(int ttl_ms, std::uint8_t flags = COMMAND_ENABLE) {
-    const command_request request{++command_sequence_, 16'384, flags,
-                                  static_cast<std::uint8_t>(ttl_ms)};
-    std::array<std::uint8_t, COMMAND_SIZE_BYTES> message{};
-    command_request_encode(&request, message.data());
-    receive(message);
+  /// A command that answers the newest sample, or one that is `age` samples older.
+  void command(int ttl_ms, std::uint8_t flags = COMMAND_ENABLE, std::int64_t age = 0) {
+    const command_request request{++command_sequence_,
+                                  static_cast<std::uint32_t>(newest_ - age),
+                                  flags,
+                                  static_cast<std::uint8_t>(ttl_ms),
+                                  {16'384}};
+    std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
+    receive(std::span(message).first(command_request_encode(&request, 1, message.data())));
   }
   clear_reply clear(std::uint8_t step, std::uint16_t token) {
     const clear_request request{step, token};
@@ -51,10 +54,19 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
   }
   void arm() {
     hello();
+    configure(STREAM_ON);
+    pass(20ms);
     EXPECT_EQ(clear(2, clear(1, 0).token).result, CLEAR_DONE);
     EXPECT_FALSE(unit_.is_tripped());
   }
   std::uint8_t fault() const { return fault_.cause; }
+  bool is_driven() {
+    pass(1ms);
+    return unit_.output_V() != 0.0;
+  }
+  sample_report sample_{};
+  configure_reply configured_{};
+  std::uint16_t configure_sequence_ = 0;
 
   Nanoseconds now_{0};
   sim::SimulatedUnit unit_{
@@ -65,7 +77,8 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
  private:
   void receive(std::span<const std::uint8_t> message) {
     std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-    const std::size_t size = frame_encode(message.data(), message.size(), frame.data(), 64);
+    const std::size_t size =
+        frame_encode(message.data(), message.size(), frame.data(), frame.size());
     unit_.receive({frame.data(), size}, now_);
   }
   void on_frame(std::span<const std::uint8_t> frame, Nanoseconds) noexcept override {
@@ -74,13 +87,16 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
       const auto message = decoder_.message();
       clear_reply_decode(message.data(), message.size(), &answer_);
       fault_report_decode(message.data(), message.size(), &fault_);
+      configure_reply_decode(message.data(), message.size(), &configured_);
+      if (!sample_report_decode(message.data(), message.size(), {2, 1, false}, &sample_)) continue;
+      newest_ = sample_.sequence;
     }
   }
 
   FrameDecoder decoder_;
   clear_reply answer_{};
   fault_report fault_{};
-  std::uint16_t configure_sequence_ = 0;
+  std::int64_t newest_ = 0;
   std::uint16_t command_sequence_ = 0;
 };
 
@@ -113,7 +129,7 @@ TEST_F(UnitRules, TokenExpires) {
   std::uint16_t token = clear(1, 0).token;
   pass(std::chrono::milliseconds(int{CLEAR_WINDOW_MS}));
   EXPECT_EQ(clear(2, token).result, CLEAR_DONE);
-  hello();
+  arm();
   command(10);
   pass(20ms);
   ASSERT_TRUE(unit_.is_tripped()) << "its ttl has passed";
@@ -143,7 +159,6 @@ TEST_F(UnitRules, NewSessionAndAnyChangeOfTheStreamTrip) {
   for (const int change : {0, 1, 2}) {
     SCOPED_TRACE(change);
     arm();
-    configure(STREAM_ON);
     command(50);
     pass(2ms);
     ASSERT_NE(unit_.output_V(), 0.0);
@@ -178,6 +193,102 @@ TEST_F(UnitRules, NoTtlRunsOnAfterATrip) {
   EXPECT_EQ(clear(2, clear(1, 0).token).result, CLEAR_DONE);
   pass(200ms);
   EXPECT_FALSE(unit_.is_tripped());
+}
+
+// A command acts while the sample that it answers is recent: at most ten ticks older than the
+// newest by default, whenever the command arrives. One tick more, or a sample that was not sent
+// yet, and it is as if it had not come.
+TEST_F(UnitRules, CommandThatAnswersAnOldSampleIsRejected) {
+  for (const auto& [age, accepted] :
+       {std::pair{0, true}, {10, true}, {11, false}, {300, false}, {-1, false}, {-2, false}}) {
+    SCOPED_TRACE(age);
+    arm();
+    const std::uint64_t rejected = unit_.counters().commands_rejected;
+    command(50, COMMAND_ENABLE, age);
+    EXPECT_EQ(is_driven(), accepted);
+    EXPECT_EQ(unit_.counters().commands_rejected, rejected + (accepted ? 0 : 1));
+    EXPECT_EQ((sample_.status & STATUS_COMMAND_REJECTED) != 0, !accepted);
+    EXPECT_FALSE(unit_.is_tripped());
+    pass(1ms);
+    EXPECT_EQ(sample_.status & STATUS_COMMAND_REJECTED, 0) << "reported once";
+    command(1, 0);
+    pass(2ms);
+  }
+}
+
+// A CONFIGURE whose answer was lost is repeated: also after one that was refused it is answered as
+// before and starts no second stream.
+TEST_F(UnitRules, RepeatedConfigureIsAnsweredAsBefore) {
+  hello();
+  configure(STREAM_ON);
+  const configure_reply first = configured_;
+  ASSERT_EQ(first.result, CONFIGURE_DONE);
+  pass(5ms);
+  configure(0x80);
+  EXPECT_EQ(configured_.result, CONFIGURE_UNSUPPORTED);
+  configure_sequence_ -= 2;
+  configure(STREAM_ON);
+  EXPECT_EQ(configured_.result, CONFIGURE_DONE);
+  EXPECT_EQ(configured_.start_tick_us, first.start_tick_us);
+  EXPECT_EQ(configured_.stream_count, first.stream_count);
+  EXPECT_EQ(unit_.counters().streams, 1U);
+}
+
+// No sample was sent: there is nothing to answer. Numbers of another stream are those of none.
+TEST_F(UnitRules, CommandBeforeTheFirstSampleIsRejected) {
+  hello();
+  EXPECT_EQ(clear(2, clear(1, 0).token).result, CLEAR_DONE);
+  command(50);
+  EXPECT_FALSE(is_driven());
+  EXPECT_EQ(unit_.counters().commands_rejected, 1U);
+  configure(STREAM_ON);
+  command(50);
+  pass(100us);
+  EXPECT_EQ(unit_.counters().commands_rejected, 2U);
+}
+
+// The time to live counts from the latch of the sample answered: what the line takes is part of it.
+// It is over at the first tick at or after.
+TEST_F(UnitRules, TimeToLiveCountsFromTheSampleAnswered) {
+  for (const int age : {0, 4, 9}) {
+    SCOPED_TRACE(age);
+    arm();
+    command(12, COMMAND_ENABLE, age);
+    pass(std::chrono::milliseconds(11 - age));
+    EXPECT_NE(unit_.output_V(), 0.0);
+    pass(1ms);
+    EXPECT_EQ(unit_.output_V(), 0.0);
+    EXPECT_EQ(fault(), FAULT_TTL);
+  }
+  arm();
+  command(5, COMMAND_ENABLE, 5);
+  EXPECT_FALSE(is_driven()) << "its ttl had run out when it came";
+  EXPECT_FALSE(unit_.is_tripped());
+}
+
+// Two commands that the line swapped: the older one neither acts nor shortens the time to live.
+TEST_F(UnitRules, CommandOlderThanTheOneInForceIsRejected) {
+  arm();
+  command(20);
+  command(20, COMMAND_ENABLE, 3);
+  EXPECT_EQ(unit_.counters().commands_rejected, 1U);
+  pass(19ms);
+  EXPECT_NE(unit_.output_V(), 0.0);
+}
+
+// Whatever switches the output off is welcome at any age.
+TEST_F(UnitRules, LateIdleAndTripAreObeyed) {
+  arm();
+  command(50);
+  ASSERT_TRUE(is_driven());
+  command(1, 0, 5000);
+  EXPECT_FALSE(is_driven());
+  EXPECT_FALSE(unit_.is_tripped());
+  command(50);
+  ASSERT_TRUE(is_driven());
+  command(1, COMMAND_TRIP, 5000);
+  EXPECT_TRUE(unit_.is_tripped());
+  EXPECT_EQ(unit_.output_V(), 0.0);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_P(UnitTransport, CarriesWholeSessionsWithoutLosingTrackOfASample) {
       next_sequence = sample.sequence + 1;
       drove = drove || sample.driving;
       if (link.clear_state() == ClearState::kDone) {
-        link.write_command(0.5, 100);
+        link.write_command(std::array{0.5}, 100);
         ++k;
       }
     }
@@ -107,7 +107,7 @@ TEST_P(UnitTransport, UnitTripsWhenTheHostDies) {
     }
     while (!sample.driving) {
       if (sample.tripped && link.clear_state() != ClearState::kPending) link.request_clear();
-      link.write_command(1.0, 100);
+      link.write_command(std::array{1.0}, 100);
       ASSERT_EQ(link.read_sample(opened.value()->now() + 2s, sample), ReadStatus::kSample);
     }
   }

@@ -34,15 +34,15 @@ Bytes sample_message(std::uint32_t k, bool compact = false) {
   sample_report report{};
   report.sequence = static_cast<std::uint16_t>(k);
   report.tick_us = 1000 * k;
-  report.command_q15 = static_cast<std::int16_t>(k * 7);
+  report.command_q15[0] = static_cast<std::int16_t>(k * 7);
   report.command_sequence = static_cast<std::uint16_t>(k - 1);
-  report.channels_valid = 3;
-  report.channel_count = 2;
+  report.encoders_valid = 3;
   report.encoder_counts[0] = static_cast<std::int32_t>(k);
   report.encoder_counts[1] = -static_cast<std::int32_t>(k);
   Bytes message(SAMPLE_SIZE_BYTES_MAX);
-  message.resize(compact ? sample_compact_encode(&report, message.data())
-                         : sample_report_encode(&report, message.data()));
+  const sample_shape shape{2, 1, false};
+  message.resize(compact ? sample_compact_encode(&report, shape, message.data())
+                         : sample_report_encode(&report, shape, message.data()));
   return message;
 }
 
@@ -117,14 +117,14 @@ TEST(Frame, EncoderRefusesWhatIsNotAMessage) {
   EXPECT_EQ(frame_encode(unknown.data(), unknown.size(), out.data(), out.size()), 0U);
   EXPECT_EQ(frame_encode(nullptr, 0, out.data(), out.size()), 0U);
   const Bytes good = sample_message(1);
-  EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 28), 0U) << "needs 29 bytes";
-  EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 29), 29U);
+  EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 29), 0U) << "needs 30 bytes";
+  EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 30), 30U);
 }
 
 // A checksum that is right makes no message of a length that its type does not have: a program of
 // another layout, or one that is broken, may well compute it.
 TEST(Frame, RightChecksumMakesNoMessageOfAWrongLength) {
-  for (const std::size_t size_bytes : {1U, 6U, 7U, 8U, 20U}) {
+  for (const std::size_t size_bytes : {1U, 8U, 9U, 10U, 11U, 25U, 27U}) {
     Bytes plain(size_bytes, 1);
     plain[0] = MESSAGE_COMMAND;
     const std::uint32_t crc = crc32c(LAYOUT_HASH, plain.data(), plain.size());
@@ -133,24 +133,26 @@ TEST(Frame, RightChecksumMakesNoMessageOfAWrongLength) {
     stuffed.resize(cobs_encode(plain.data(), plain.size(), stuffed.data(), stuffed.size()));
     Bytes message(MESSAGE_SIZE_BYTES_MAX);
     std::size_t size = 0;
-    EXPECT_EQ(frame_decode(stuffed.data(), stuffed.size(), message.data(), &size),
-              size_bytes == COMMAND_SIZE_BYTES ? FRAME_OK : FRAME_BAD_LENGTH)
+    EXPECT_EQ(
+        frame_decode(stuffed.data(), stuffed.size(), message.data(), &size),
+        size_bytes >= 9 && size_bytes <= 25 && size_bytes % 2 == 1 ? FRAME_OK : FRAME_BAD_LENGTH)
         << size_bytes;
   }
 }
 
 // -32768 has no positive counterpart: taken as it is, the range would not be symmetric.
 TEST(Command, MostNegativeCommandReadsAsTheRangeLimit) {
-  const command_request request{1, -32768, COMMAND_ENABLE, 20};
-  std::array<std::uint8_t, COMMAND_SIZE_BYTES> full{};
+  const command_request request{1, 0, COMMAND_ENABLE, 20, {-32768, -32768}};
+  std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> full{};
   std::array<std::uint8_t, COMMAND_COMPACT_SIZE_BYTES> compact{};
-  command_request_encode(&request, full.data());
+  const std::size_t size_bytes = command_request_encode(&request, 2, full.data());
   command_compact_encode(&request, compact.data());
   command_request read{};
-  ASSERT_TRUE(command_request_decode(full.data(), full.size(), &read));
-  EXPECT_EQ(read.command_q15, -32767);
+  ASSERT_TRUE(command_request_decode(full.data(), size_bytes, 2, &read));
+  EXPECT_EQ(read.command_q15[0], -32767);
+  EXPECT_EQ(read.command_q15[1], -32767);
   ASSERT_TRUE(command_compact_decode(compact.data(), compact.size(), &read));
-  EXPECT_EQ(read.command_q15, -32767);
+  EXPECT_EQ(read.command_q15[0], -32767);
 }
 
 // Feeds bytes and returns the messages found.

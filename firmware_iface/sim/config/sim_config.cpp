@@ -116,9 +116,12 @@ UnitSettings to_unit(const pb::SimUnit& in, int joint_count, const TextLocator& 
   }
   for (int k = 0; k < in.encoder_size(); ++k) {
     const pb::SimEncoder& encoder = in.encoder(k);
-    const auto channel = static_cast<std::size_t>(k);
-    if (encoder.has_counts_per_turn()) unit.counts_per_turn[channel] = encoder.counts_per_turn();
-    unit.zero_offset_rad[channel] = encoder.zero_offset_rad();
+    EncoderSettings& own = unit.encoder[static_cast<std::size_t>(k)];
+    if (encoder.has_counts_per_turn()) own.counts_per_turn = encoder.counts_per_turn();
+    own.zero_offset_rad = encoder.zero_offset_rad();
+    own.modulus = encoder.modulus();
+    own.absolute = encoder.absolute();
+    own.index = encoder.index();
   }
   if (in.has_tick_rate_hz()) unit.tick_rate_Hz = static_cast<int>(in.tick_rate_hz());
   if (in.has_command_max_v()) unit.command_max_V = in.command_max_v();
@@ -192,7 +195,7 @@ UnitFaults to_unit_faults(const pb::SimUnitFaults& in, std::uint64_t seed, int j
       at.at("dropout_channel", k)
           .fail("the rig has channels 0 to " + std::to_string(joint_count - 1));
     }
-    faults.dropout_channels = static_cast<std::uint8_t>(faults.dropout_channels | (1U << channel));
+    faults.dropout_channels = static_cast<std::uint16_t>(faults.dropout_channels | (1U << channel));
   }
   return faults;
 }

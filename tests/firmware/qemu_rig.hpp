@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "firmware_iface/sim/config/sim_config.hpp"
+#include "tests/firmware/qemu_unit.hpp"
+
+namespace test_support {
+
+/// The rig as of a tick.
+struct RigState {
+  std::uint64_t ticks = 0;  ///< that the unit answered
+  std::uint64_t resets = 0;
+  BoardOutput output;
+  firmware_iface::sim::JointState joints;
+};
+
+/// A simulated rig on the emulated unit, in real time on a thread of its own. The rig waits for the
+/// unit's answer to each tick: on a loaded machine both fall behind the clock and catch up, without
+/// a change to the motion. If the simulation file has a hand, it holds the rig until let_go().
+class QemuRig {
+ public:
+  /// @throws std::runtime_error
+  QemuRig(const firmware_iface::sim::SimConfig& config, const std::string& log_path,
+          std::uint16_t port = 0);
+  ~QemuRig();
+  QemuRig(const QemuRig&) = delete;
+  QemuRig& operator=(const QemuRig&) = delete;
+
+  std::string url() const { return unit_.url(); }
+  std::uint16_t port() const { return unit_.port(); }
+  RigState state() const;
+
+  /// At the next tick, once; a driver fault until kNone.
+  void misbehave(Misbehaviour misbehaviour) { misbehaviour_.store(misbehaviour); }
+
+  /// No more ticks, as if the rig's timer had stopped, until they go on.
+  void set_stopped(bool stopped) { stopped_.store(stopped); }
+
+  /// The hand lets the rig go.
+  void let_go() { let_go_.store(true); }
+
+  /// Why the thread ended before the object, empty if it did not.
+  std::string failure() const;
+
+ private:
+  void run();
+  void step();
+  BoardInputs read_board();
+
+  firmware_iface::sim::SimConfig config_;
+  QemuUnit unit_;
+  firmware_iface::sim::Plant plant_;
+  BoardOutput output_;
+  std::atomic<Misbehaviour> misbehaviour_{Misbehaviour::kNone};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> let_go_{false};
+  std::atomic<bool> ended_{false};
+  mutable std::mutex mutex_;  // guards what follows
+  RigState state_;
+  std::string failure_;
+  std::thread thread_;
+};
+
+}  // namespace test_support

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "firmware_iface/conformance/messages.hpp"
+#include "tests/firmware_iface/core_board.hpp"
+
+/// What planted faults are made of: frames taken apart, and hooks of a BoardFault that change one
+/// kind of message.
+namespace firmware_iface::fault_hooks {
+
+using conformance::Bytes;
+using conformance::message_of;
+
+/// Message and CRC of a frame without its delimiter; nothing if that is no COBS sequence.
+std::optional<Bytes> plain_of(const Bytes& frame);
+
+/// The message in it, whatever its CRC-32C; nothing if there is no room for both.
+std::optional<Bytes> message_in(const Bytes& frame);
+std::uint32_t crc_in(const Bytes& frame);
+
+/// Makes a frame, without delimiter, of the message.
+void put(Bytes& frame, const Bytes& message);
+
+using MessageHook = std::function<void(unit&, Bytes&)>;
+using SendingHook = std::function<bool(unit&, Bytes&)>;
+MessageHook on_command(std::function<void(unit&, command_request&)> change);
+MessageHook on_configure(std::function<void(unit&, configure_request&)> change);
+MessageHook on_clear(std::function<void(unit&, clear_request&)> change);
+/// Of messages of that type. The change returns false to drop one.
+SendingHook on_sending(std::uint8_t type, std::function<bool(unit&, Bytes&)> change);
+SendingHook on_sample(std::function<void(unit&, Bytes&)> change);
+
+// Offsets in messages, as in the layout of PROTOCOL.md.
+inline constexpr std::size_t kSampleEcho = 7;
+inline constexpr std::size_t kSampleValid = 9;
+inline constexpr std::size_t kSampleStatus = 11;
+inline constexpr std::size_t kSampleFirstMotor = 14;
+inline constexpr std::size_t kCompactValid = 6;
+inline constexpr std::size_t kHelloHash = 23;
+inline constexpr std::size_t kHelloSamples = 29;
+inline constexpr std::size_t kConfigureDivider = 5;
+inline constexpr std::size_t kConfigureSamples = 6;
+inline constexpr std::size_t kConfigureStart = 10;
+
+bool enables(const command_request& command);
+std::uint32_t newest(const unit& core);  ///< number of the newest sample
+std::uint32_t latch_us(const unit& core, std::uint32_t sample);
+
+}  // namespace firmware_iface::fault_hooks

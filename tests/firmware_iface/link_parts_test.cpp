@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include "firmware_iface/link/unit_link.hpp"
+#include "tests/firmware_iface/scripted_unit.hpp"
+
+// Encoders and motors of a unit: their descriptions, and which command and reading is whose.
+
+namespace {
+using namespace firmware_iface;
+using namespace std::chrono_literals;
+using scripted_unit::ScriptedUnit;
+
+class LinkParts : public ::testing::Test {
+ protected:
+  void start() {
+    ASSERT_TRUE(link.connect().ok());
+    ASSERT_TRUE(link.start_stream({}).ok());
+  }
+  ReadStatus read() { return link.read_sample(unit.now() + 1ms, sample); }
+
+  ScriptedUnit unit;
+  UnitLink link{unit};
+  UnitSample sample;
+};
+
+// A part of a kind that this program does not know cannot be read or driven.
+TEST_F(LinkParts, PartsWithSenselessDescriptionsAreRefused) {
+  unit.encoder[0].kind = ENCODER_ABSOLUTE + 1;
+  EXPECT_NE(link.connect().error().detail.find("encoder 0 as of kind 2"), std::string::npos);
+  unit.encoder[0].kind = ENCODER_ABSOLUTE;
+  unit.motor[0].scale = 0;
+  EXPECT_NE(link.connect().error().detail.find("range of 0 for motor 0"), std::string::npos);
+  unit.motor[0] = {PART_MISSING, 0, 1000, 0};
+  EXPECT_NE(link.connect().error().detail.find("motor 0 as of kind 255"), std::string::npos);
+}
+
+// Every part has its own description; a mix-up of encoders and motors, or of two of them, is seen.
+TEST_F(LinkParts, EachPartHasItsOwnDescription) {
+  unit.facts.encoder_count = ENCODERS_MAX;
+  unit.facts.motor_count = MOTORS_MAX;
+  for (std::size_t k = 0; k < ENCODERS_MAX; ++k) {
+    const auto n = static_cast<std::uint32_t>(k);
+    unit.encoder[k] = {static_cast<std::uint8_t>(k % 2), static_cast<std::uint8_t>(k % 4), 1000 + n,
+                       65'536 + n};
+  }
+  for (std::size_t k = 0; k < MOTORS_MAX; ++k) {
+    unit.motor[k] = {static_cast<std::uint8_t>(k % 3), 0, static_cast<std::uint32_t>(500 + k), 0};
+  }
+  const auto facts = link.connect();
+  ASSERT_TRUE(facts.ok()) << facts.error().detail;
+  for (std::size_t k = 0; k < ENCODERS_MAX; ++k) {
+    const EncoderFacts& encoder = facts.value().encoder[k];
+    EXPECT_EQ(encoder.is_absolute, k % 2 == 1) << k;
+    EXPECT_EQ(encoder.has_index, k % 2 == 1) << k;
+    EXPECT_EQ(encoder.has_home, k % 4 >= 2) << k;
+    EXPECT_EQ(encoder.counts_per_turn, 1000 + k) << k;
+    EXPECT_EQ(encoder.modulus, 65'536 + k) << k;
+  }
+  for (std::size_t k = 0; k < MOTORS_MAX; ++k) {
+    EXPECT_EQ(facts.value().motor[k].kind, static_cast<int>(k % 3)) << k;
+    EXPECT_DOUBLE_EQ(facts.value().motor[k].command_max, 0.5 + 1e-3 * static_cast<double>(k)) << k;
+  }
+}
+
+// Commands and what the unit reports of them belong to the motor at their place, in its own unit.
+TEST_F(LinkParts, CommandsOfSeveralMotorsKeepTheirPlaces) {
+  unit.facts.motor_count = 3;
+  unit.motor[1] = {MOTOR_DUTY, 0, 1000, 0};
+  unit.motor[2] = {MOTOR_AMPERE, 0, 4000, 0};
+  start();
+  unit.send(ScriptedUnit::sample(0));
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  ASSERT_TRUE(link.write_command(std::array{10.0, -0.5}, 20));
+  const command_request& sent = unit.commands.back();
+  EXPECT_EQ(sent.command_q15[0], 32'767);
+  EXPECT_EQ(sent.command_q15[1], -16'384);
+  EXPECT_EQ(sent.command_q15[2], 0) << "an entry that is left out";
+  sample_report report = ScriptedUnit::sample(1);
+  report.command_q15[0] = 32'767;
+  report.command_q15[1] = -32'767;
+  report.command_q15[2] = 32'767;
+  unit.send(report);
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  EXPECT_EQ(sample.motor_count, 3);
+  EXPECT_EQ(sample.command[0], 10.0);
+  EXPECT_EQ(sample.command[1], -1.0);
+  EXPECT_EQ(sample.command[2], 4.0);
+}
+
+// A command names the sample read last, past the 16 bits that a sample carries.
+TEST_F(LinkParts, CommandNamesTheSampleThatItAnswers) {
+  start();
+  for (const std::uint64_t sequence : {0U, 7U, 65'535U, 65'536U, 70'000U}) {
+    unit.wait_until(std::chrono::milliseconds(sequence));
+    unit.send(ScriptedUnit::sample(sequence));
+    ASSERT_EQ(read(), ReadStatus::kSample);
+    link.write_command(std::array{1.0}, 20);
+    EXPECT_EQ(unit.commands.back().answers, sequence);
+  }
+}
+
+// Marks, and the report that a command came too late, are those of their sample.
+TEST_F(LinkParts, MarksAndRejectedCommandsArriveWithTheirSample) {
+  unit.has_marks = true;
+  unit.facts.capabilities |= UNIT_CAN_MARKS;
+  ASSERT_TRUE(link.connect().ok());
+  ASSERT_TRUE(link.start_stream({.marks = true}).ok());
+  sample_report report = ScriptedUnit::sample(0);
+  report.index_passed = 1;
+  report.status = STATUS_COMMAND_REJECTED;
+  unit.send(report);
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  EXPECT_EQ(sample.index_passed, 1);
+  EXPECT_EQ(sample.home_closed, 0);
+  EXPECT_TRUE(sample.command_rejected);
+  report = ScriptedUnit::sample(1);
+  report.home_closed = 0x8000;
+  unit.send(report);
+  ASSERT_EQ(read(), ReadStatus::kSample);
+  EXPECT_EQ(sample.index_passed, 0);
+  EXPECT_EQ(sample.home_closed, 0x8000);
+  EXPECT_FALSE(sample.command_rejected);
+}
+
+// What a unit or a format cannot do is refused before anything is asked of the unit.
+TEST_F(LinkParts, StreamsThatTheUnitCannotDoAreRefused) {
+  const auto refusal = [&](const StreamSettings& stream) {
+    EXPECT_TRUE(link.connect().ok());
+    const Status started = link.start_stream(stream);
+    return started.ok() ? std::string() : started.error().detail;
+  };
+  EXPECT_NE(refusal({.marks = true}).find("index"), std::string::npos);
+  EXPECT_NE(refusal({.command_age_ticks = 0}).find("command_age_ticks 0"), std::string::npos);
+  EXPECT_NE(refusal({.command_age_ticks = 256}).find("command_age_ticks"), std::string::npos);
+  EXPECT_EQ(refusal({.compact = true}), "");
+  unit.encoder[0].modulus = 1U << 24;
+  EXPECT_EQ(refusal({.compact = true}), "");
+  unit.encoder[0].modulus = (1U << 24) + 1;
+  EXPECT_NE(refusal({.compact = true}).find("24 bits"), std::string::npos);
+  unit.encoder[0].modulus = 0;
+  unit.facts.motor_count = 2;
+  EXPECT_NE(refusal({.compact = true}).find("one motor"), std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "firmware_iface/conformance/test_host.hpp"
+#include "tests/firmware_iface/core_board.hpp"
+
+namespace firmware_iface {
+
+/// A unit that breaks one requirement.
+struct PlantedFault {
+  std::string id;    ///< of the one check that must fail
+  std::string name;  ///< what the unit does wrong
+  std::function<void(BoardFault&)> plant = {};
+  std::function<void(unit_description&)> describe = {};  ///< changes the board's description
+  std::function<void(unit&)> start = {};                 ///< changes the core after its reset
+  conformance::Settings settings = {.after_reset = true};
+};
+
+/// Beside the name of a test that fails.
+inline void PrintTo(const PlantedFault& planted, std::ostream* out) { *out << planted.name; }
+
+std::vector<PlantedFault> planted_faults();
+
+// The parts of the list.
+std::vector<PlantedFault> faults_of_frames();
+std::vector<PlantedFault> faults_of_sessions();
+std::vector<PlantedFault> faults_of_samples();
+std::vector<PlantedFault> faults_of_commands();
+std::vector<PlantedFault> faults_of_trips();
+
+}  // namespace firmware_iface
