@@ -1,0 +1,237 @@
+#include "daq/commands/conformance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ostream>
+
+#include "firmware_iface/open_transport.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace daq {
+namespace {
+
+using firmware_iface::ErrorCode;
+using firmware_iface::conformance::all_checks;
+using firmware_iface::conformance::Check;
+using firmware_iface::conformance::Figure;
+using firmware_iface::conformance::is_selected_by;
+using firmware_iface::conformance::Report;
+using firmware_iface::conformance::requirements_not_testable;
+using firmware_iface::conformance::Row;
+using firmware_iface::conformance::Settings;
+using firmware_iface::conformance::text_of;
+using firmware_iface::conformance::Verdict;
+
+constexpr int kIdWidth = 7;
+
+std::size_t requirement_width() {
+  std::size_t width = 0;
+  for (const Check& check : all_checks()) {
+    width = std::max(width, std::string(check.requirement).size());
+  }
+  return width + 2;
+}
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+std::string figure_text(const Figure& figure) {
+  return text_of(figure.value) + " " + figure.unit +
+         (figure.note.empty() ? "" : ", " + figure.note);
+}
+
+void print_warning(const Settings& settings, std::ostream& out) {
+  if (settings.command == 0.0) {
+    out << "This test enables the output of the unit, with commands of 0: a unit without faults "
+           "moves nothing.\n";
+  } else {
+    out << "This test drives the motors at up to " << text_of(100.0 * std::abs(settings.command))
+        << " % of their range. ";
+  }
+  out << "Keep clear of the motors. Ctrl-C trips the unit and ends the test.\n\n";
+}
+
+// A requirement appears when its check begins, its outcome when the check ends.
+void print_begin(const Check& check, std::size_t width, std::ostream& out) {
+  out << padded(check.id, kIdWidth) << padded(check.requirement, width) << std::flush;
+}
+
+void print_end(const Row& row, std::ostream& out) {
+  switch (row.verdict) {
+    case Verdict::kPassed:
+      out << "pass  " << figure_text(row.figure);
+      break;
+    case Verdict::kFailed:
+      out << "FAIL\n" << std::string(kIdWidth, ' ') << row.detail;
+      break;
+    case Verdict::kNotTested:
+      out << "-     " << row.detail;
+      break;
+  }
+  if (row.repetitions > 0) {
+    out << " (repeated " << row.repetitions << " times: this computer was late)";
+  }
+  out << std::endl;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+void print_end_of_test(const Report& report, std::ostream& out) {
+  std::vector<std::string> failed;
+  for (const Row& row : report.rows) {
+    if (row.verdict == Verdict::kFailed) failed.emplace_back(row.check.id);
+  }
+  out << '\n'
+      << report.count(Verdict::kPassed) << " passed, " << failed.size() << " failed, "
+      << report.count(Verdict::kNotTested) << " not tested.\n";
+  if (!failed.empty()) out << "Failed: " << joined(failed) << ". See firmware_iface/PROTOCOL.md.\n";
+  out << "Requirements that only a test of the board itself can show: "
+      << joined(requirements_not_testable()) << ".\n";
+  if (report.unit && report.is_tripped) out << "The unit is tripped.\n";
+}
+
+std::string json_text(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += std::string("\\") + c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      std::array<char, 8> code{};
+      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(c));
+      quoted += code.data();
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string json_value(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.9g", value);
+  return text.data();
+}
+
+std::string json_unit(const hello_reply& unit) {
+  return "{\"unit_id\": " + json_text(firmware_iface::conformance::hex_text(unit.unit_id)) +
+         ", \"boot_count\": " + std::to_string(unit.boot_count) +
+         ", \"tick_rate_Hz\": " + std::to_string(unit.tick_rate_Hz) +
+         ", \"ttl_max_ms\": " + std::to_string(unit.ttl_max_ms) +
+         ", \"capabilities\": " + std::to_string(unit.capabilities) +
+         ", \"encoder_count\": " + std::to_string(unit.encoder_count) +
+         ", \"motor_count\": " + std::to_string(unit.motor_count) +
+         ", \"inertial_count\": " + std::to_string(unit.inertial_count) +
+         ", \"configuration_hash\": " +
+         json_text(firmware_iface::conformance::hex_text(unit.configuration_hash)) + "}";
+}
+
+std::string json_row(const Row& row) {
+  std::string text = "{\"id\": " + json_text(row.check.id) +
+                     ", \"requirement\": " + json_text(row.check.requirement) + ", \"verdict\": ";
+  switch (row.verdict) {
+    case Verdict::kPassed:
+      text += "\"pass\", \"value\": " + json_value(row.figure.value) +
+              ", \"unit\": " + json_text(row.figure.unit) +
+              ", \"note\": " + json_text(row.figure.note);
+      break;
+    case Verdict::kFailed:
+      text += "\"fail\", \"detail\": " + json_text(row.detail);
+      break;
+    case Verdict::kNotTested:
+      text += "\"not tested\", \"detail\": " + json_text(row.detail);
+      break;
+  }
+  return text + ", \"repetitions\": " + std::to_string(row.repetitions) + "}";
+}
+
+void check_options(const ConformanceOptions& options) {
+  for (const std::string& name : options.only) {
+    const auto checks = all_checks();
+    if (std::ranges::any_of(checks, [&](const Check& c) { return is_selected_by(c, name); })) {
+      continue;
+    }
+    throw proto::InputError("--only " + name + ": no check has this number; use numbers of " +
+                            "firmware_iface/PROTOCOL.md, such as C8 or F5a");
+  }
+  if (!options.json_path.empty() && options.json_path != "-") {
+    proto::check_output(options.json_path, {});
+  }
+}
+
+}  // namespace
+
+std::string conformance_json(const std::string& url, const Settings& settings,
+                             const Report& report) {
+  std::string text = "{\"url\": " + json_text(url) +
+                     ",\n \"program_version\": " + json_text(RIGCAL_VERSION) +
+                     ",\n \"protocol_version\": " + std::to_string(PROTOCOL_VERSION) +
+                     ",\n \"command\": " + json_value(settings.command) +
+                     ",\n \"unit\": " + (report.unit ? json_unit(*report.unit) : "null") +
+                     ",\n \"passed\": " + std::to_string(report.count(Verdict::kPassed)) +
+                     ",\n \"failed\": " + std::to_string(report.count(Verdict::kFailed)) +
+                     ",\n \"not_tested\": " + std::to_string(report.count(Verdict::kNotTested)) +
+                     ",\n \"interrupted\": " + (report.is_interrupted ? "true" : "false") +
+                     ",\n \"tripped_at_end\": " + (report.is_tripped ? "true" : "false") +
+                     ",\n \"trouble\": " + json_text(report.trouble) + ",\n \"not_testable\": [";
+  for (const std::string& id : requirements_not_testable()) {
+    text += (text.back() == '[' ? "" : ", ") + json_text(id);
+  }
+  text += "],\n \"requirements\": [";
+  for (const Row& row : report.rows) {
+    text += (text.back() == '[' ? "\n  " : ",\n  ") + json_row(row);
+  }
+  return text + "]}\n";
+}
+
+ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<bool>& stop,
+                          std::ostream& out, std::ostream& err) {
+  check_options(options);
+  const auto transport = firmware_iface::open_transport(options.url);
+  if (!transport.ok()) {
+    const firmware_iface::Error& error = transport.error();
+    if (error.code == ErrorCode::kBadUrl || error.code == ErrorCode::kBadConfig) {
+      throw proto::InputError(error.detail);
+    }
+    return fail(error.detail);
+  }
+  std::ostream& table = options.json_path == "-" ? err : out;
+  table << transport.value()->report().description << '\n';
+  print_warning(options.settings, table);
+  const std::size_t width = requirement_width();
+  bool is_within_row = false;
+  const Report report = firmware_iface::conformance::run_checks(
+      *transport.value(), options.settings, options.only, stop,
+      {.begin =
+           [&](const Check& check) {
+             print_begin(check, width, table);
+             is_within_row = true;
+           },
+       .end =
+           [&](const Row& row) {
+             print_end(row, table);
+             is_within_row = false;
+           }});
+  if (is_within_row) table << "-     ended early\n";
+  print_end_of_test(report, table);
+  const std::string json = conformance_json(options.url, options.settings, report);
+  if (options.json_path == "-") out << json;
+  if (!options.json_path.empty() && options.json_path != "-") {
+    proto::write_file(options.json_path, json);
+  }
+  if (!report.is_tripped) {
+    return fail("the unit does not confirm that it is tripped; switch off the motors' supply");
+  }
+  if (report.is_interrupted) return fail("interrupted; the unit is tripped");
+  if (!report.trouble.empty()) return fail(options.url + ": " + report.trouble);
+  return report.has_passed() ? ExitCode::kDone : ExitCode::kTrouble;
+}
+
+}  // namespace daq

@@ -1,0 +1,320 @@
+// Commands: which the unit accepts, and what it puts out.
+
+#include <algorithm>
+#include <cmath>
+
+#include "firmware_iface/conformance/check.hpp"
+#include "firmware_iface/wire/message_type.h"
+
+namespace firmware_iface::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kAgeTicks = 10;
+constexpr int kSequencesApart = 100;  // a rejected COMMAND shall not look like its neighbour
+
+/// The age limit to test with: so many ticks that a COMMAND can be sent within two of them before
+/// its time to live runs out.
+int testable_age_ticks(const TestHost& host) {
+  const double ttl_ticks = host.facts().ttl_max_ms * 1e3 / host.tick_us();
+  return std::clamp(static_cast<int>(ttl_ticks / 3.0), 1, kAgeTicks);
+}
+
+int longest_ttl_ms(const TestHost& host) { return std::max<int>(host.facts().ttl_max_ms, 1); }
+
+/// The samples after a COMMAND that must be rejected: exactly one of them says so, none drives.
+void expect_rejected(TestHost& host, std::uint16_t sequence, const std::string& what,
+                     int samples = 20) {
+  int rejections = 0;
+  for (int k = 0; k < samples; ++k) {
+    const Sample sample = host.next_sample();
+    rejections += sample.has_rejected() ? 1 : 0;
+    expect(!sample.is_driving(), what + " is accepted and drives");
+    expect(!sample.is_tripped(), what + " trips: " + fault_names(sample.report.fault_flags));
+    expect(!sample.has_seen_command() || sample.report.command_sequence != sequence,
+           what + " appears in command_sequence");
+  }
+  expect(rejections == 1, what + " sets STATUS_COMMAND_REJECTED in " + std::to_string(rejections) +
+                              " samples, not in one");
+}
+
+Figure idle_switches_off(TestHost& host) {
+  host.begin_armed();
+  const int ttl_ms = host.time_to_live_ms(60);
+  host.drive(ttl_ms);
+  host.idle();
+  for (const Sample& sample : host.samples_for(2ms * ttl_ms + 50ms)) {
+    expect(!sample.is_driving() && !sample.is_tripped(),
+           "after a COMMAND without COMMAND_ENABLE: " + status_names(sample.report.status) + ", " +
+               fault_names(sample.report.fault_flags));
+  }
+  return {2.0 * ttl_ms + 50.0, "ms", "without a trip"};
+}
+
+Sample drive_where_sample_0_is_old(TestHost& host) {
+  constexpr int kAge = 30;
+  host.begin_armed({.command_age_ticks = kAge});
+  while (host.next_sample().number * host.divider() < 2 * kAge) {
+  }
+  return host.drive(longest_ttl_ms(host));
+}
+
+// Whatever an idle COMMAND answers, it must switch the output off before the time to live does.
+Figure accepts_late_idle(TestHost& host) {
+  std::int64_t slowest = 0;
+  for (const std::int64_t answers : {std::int64_t{0}, std::int64_t{0xFFFFFFFF}}) {
+    const Sample driving = drive_where_sample_0_is_old(host);
+    host.command(0, answers, 0);
+    const Sample off =
+        host.sample_until([](const Sample& sample) { return !sample.is_driving(); },
+                          "a COMMAND without COMMAND_ENABLE is accepted whatever it answers");
+    expect(!off.is_tripped(), "instead of the idle COMMAND a trip ends driving: " +
+                                  fault_names(off.report.fault_flags));
+    slowest = std::max(slowest, off.time_us - driving.time_us);
+  }
+  return {static_cast<double>(slowest) * 1e-3, "ms", "until off"};
+}
+
+Figure accepts_late_trip(TestHost& host) {
+  for (const unsigned flags : {unsigned{COMMAND_TRIP}, unsigned{COMMAND_TRIP | COMMAND_ENABLE}}) {
+    drive_where_sample_0_is_old(host);
+    host.command(static_cast<std::uint8_t>(flags), 0xFFFFFFFF, 0);
+    const Sample tripped =
+        host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
+                          "COMMAND_TRIP is accepted whatever it answers");
+    expect((tripped.report.fault_flags & FAULT_HOST) != 0,
+           "the unit trips, but for " + fault_names(tripped.report.fault_flags));
+  }
+  return counted(2, "trip");
+}
+
+Figure rejects_future(TestHost& host) {
+  for (const std::int64_t ahead : {1, 1000}) {
+    host.begin_armed({.divider = 255});
+    const Sample sample = host.next_sample();
+    host.skip_command_sequences(kSequencesApart);
+    const std::uint16_t sequence =
+        host.command(COMMAND_ENABLE, sample.number + ahead, longest_ttl_ms(host));
+    expect_rejected(host, sequence, "a COMMAND that answers a sample not sent yet", 3);
+  }
+  return counted(2, "COMMAND", "rejected");
+}
+
+Figure rejects_before_stream(TestHost& host) {
+  host.begin_armed();
+  for (int k = 0; k < 5; ++k) host.next_sample();
+  host.skip_command_sequences(kSequencesApart);
+  const std::uint16_t sequence = host.command(COMMAND_ENABLE, 0xFFFFFFFF, longest_ttl_ms(host));
+  expect_rejected(host, sequence, "a COMMAND that answers the sample before number 0");
+  return counted(1, "COMMAND", "rejected");
+}
+
+Figure rejects_without_stream(TestHost& host) {
+  host.begin();
+  host.clear_trip();
+  host.command(COMMAND_ENABLE, 0, host.time_to_live_ms(20));
+  host.wait(100ms);
+  const unsigned faults = host.hello().fault_flags;
+  expect(faults == 0, "after a COMMAND without a stream: " + fault_names(faults));
+  return counted(1, "COMMAND", "ignored");
+}
+
+Figure rejects_too_old(TestHost& host) {
+  const int age = testable_age_ticks(host);
+  host.begin_armed({.divider = age + 1, .command_age_ticks = age});
+  const std::int64_t answered = host.next_sample().number;
+  host.sample_until([&](const Sample& sample) { return sample.number > answered; },
+                    "samples go on");
+  host.skip_command_sequences(kSequencesApart);
+  const std::uint16_t sequence =
+      host.command(COMMAND_ENABLE, host.last_sample()->number - 1, longest_ttl_ms(host));
+  expect_rejected(host, sequence,
+                  "a COMMAND that answers a sample " + std::to_string(age + 1) +
+                      " ticks old, with " + std::to_string(age) + " allowed,");
+  return counted(age + 1, "tick", std::to_string(age) + " allowed");
+}
+
+// Samples far in the past: a unit that keeps the latches of the last ones alone must not take the
+// latch of a newer sample for that of an older one.
+Figure rejects_far_past(TestHost& host) {
+  constexpr std::int64_t kFarthest = 1024;
+  const int age = 2 * host.least_divider(STREAM_ON);
+  host.begin_armed({.command_age_ticks = std::min(age, 255)});
+  while (host.next_sample().number < kFarthest + 4) {
+  }
+  int rejections = 0;
+  int commands = 0;
+  for (std::int64_t behind = 8; behind <= kFarthest; behind *= 2) {
+    for (std::int64_t more = -1; more <= 2; ++more) {
+      host.command(COMMAND_ENABLE, host.last_sample()->number - behind - more,
+                   longest_ttl_ms(host));
+      ++commands;
+      for (int k = 0; k < 3; ++k) {
+        const Sample sample = host.next_sample();
+        rejections += sample.has_rejected() ? 1 : 0;
+        expect(!sample.is_driving() && !sample.is_tripped(),
+               "a COMMAND that answers a sample " + std::to_string(behind + more) +
+                   " samples old: " + status_names(sample.report.status));
+      }
+    }
+  }
+  expect(rejections > 0, "no COMMAND that answers an old sample sets STATUS_COMMAND_REJECTED");
+  return counted(commands, "COMMAND", "rejected");
+}
+
+// A COMMAND that is late on its way is rejected rightly, so that one of several must be accepted.
+Figure accepts_oldest_allowed(TestHost& host) {
+  constexpr int kTries = 20;
+  const int age = testable_age_ticks(host);
+  host.begin_armed({.divider = age, .command_age_ticks = age});
+  host.next_sample();
+  for (int k = 0; k < kTries; ++k) {
+    const Sample newest = host.next_sample();
+    host.command(COMMAND_ENABLE, newest.number - 1, longest_ttl_ms(host));
+    for (int later = 0; later < 3; ++later) {
+      if (host.next_sample().is_driving()) {
+        return counted(age, "tick", std::to_string(age) + " allowed");
+      }
+    }
+  }
+  throw Failed{"of " + std::to_string(kTries) + " COMMANDs that answer a sample " +
+               std::to_string(age) + " ticks old, with as many allowed, none is accepted"};
+}
+
+Figure rejects_expired(TestHost& host) {
+  const int ttl_ms = host.time_to_live_ms(5);
+  host.begin_armed();
+  const Sample answered = host.next_sample();
+  host.sample_until(
+      [&](const Sample& sample) { return sample.time_us >= answered.time_us + 1000 * ttl_ms; },
+      "samples go on");
+  host.skip_command_sequences(kSequencesApart);
+  const std::uint16_t sequence = host.command(COMMAND_ENABLE, answered.number, ttl_ms);
+  expect_rejected(host, sequence, "a COMMAND whose time to live has run out");
+  return {static_cast<double>(ttl_ms), "ms", "rejected after it"};
+}
+
+Figure rejects_superseded(TestHost& host) {
+  host.begin_armed();
+  const int ttl_ms = longest_ttl_ms(host);
+  for (int k = 0; k < 5; ++k) host.next_sample();
+  const Sample driving = host.drive(ttl_ms);
+  // drive() answered the samples up to the one before it.
+  host.command(COMMAND_ENABLE, driving.number, ttl_ms);
+  host.skip_command_sequences(kSequencesApart);
+  const std::uint16_t sequence = host.command(COMMAND_ENABLE, driving.number - 2, ttl_ms);
+  int rejections = 0;
+  for (int k = 0; k < 10; ++k) {
+    const Sample sample = host.next_sample();
+    rejections += sample.has_rejected() ? 1 : 0;
+    expect(sample.report.command_sequence != sequence,
+           "a COMMAND that answers an earlier sample than the one before appears in "
+           "command_sequence");
+  }
+  expect(rejections == 1,
+         "a COMMAND that answers an earlier sample than the one accepted before sets "
+         "STATUS_COMMAND_REJECTED in " +
+             std::to_string(rejections) + " samples, not in one");
+  return counted(1, "COMMAND", "rejected");
+}
+
+Figure accepts_same_sample(TestHost& host) {
+  host.begin_armed();
+  const Sample answered = host.next_sample();
+  for (int k = 0; k < 3; ++k) {
+    host.command(COMMAND_ENABLE, answered.number, longest_ttl_ms(host));
+    for (int later = 0; later < 3; ++later) {
+      expect(!host.next_sample().has_rejected(),
+             "the COMMAND number " + std::to_string(k + 1) + " that answers a sample is rejected");
+    }
+  }
+  return counted(3, "COMMAND", "accepted");
+}
+
+Figure puts_out_commands(TestHost& host) {
+  constexpr int kCoarsest_q15 = 128;  // half a step of a converter of 8 bits
+  host.begin_armed();
+  Sample sample = host.drive(longest_ttl_ms(host));
+  int worst_q15 = 0;
+  for (int round = 0; round < 20; ++round) {
+    for (int k = 0; k < host.motor_count(); ++k) {
+      const int error_q15 = std::abs(sample.report.command_q15[k] - host.command_q15(k));
+      expect(error_q15 <= kCoarsest_q15 && (host.command_q15(k) != 0 || error_q15 == 0),
+             "motor " + std::to_string(k) + " is commanded " + std::to_string(host.command_q15(k)) +
+                 ", SAMPLE reports " + std::to_string(sample.report.command_q15[k]));
+      worst_q15 = std::max(worst_q15, error_q15);
+    }
+    host.command(COMMAND_ENABLE, sample.number, longest_ttl_ms(host));
+    sample = host.next_sample();
+    if (!sample.is_driving()) throw Failed{"driving ends while COMMANDs come"};
+  }
+  return {static_cast<double>(worst_q15), "of 32767",
+          "rounding at " + text_of(100.0 * host.settings().command) + " % of the range"};
+}
+
+Figure ignores_other_motor_counts(TestHost& host) {
+  std::vector<int> counts;
+  if (host.motor_count() > 0) counts.push_back(host.motor_count() - 1);
+  if (host.motor_count() < MOTORS_MAX) counts.push_back(host.motor_count() + 1);
+  for (const int count : counts) {
+    host.begin_armed();
+    Sample sample = host.next_sample();
+    for (int k = 0; k < 10; ++k) {
+      host.send(
+          message_of(host.command_of(COMMAND_ENABLE, sample.number, longest_ttl_ms(host)), count));
+      sample = host.next_sample();
+      const std::string what = "a COMMAND for " + std::to_string(count) + " motors";
+      expect(!sample.is_driving(), what + " drives");
+      expect(!sample.has_seen_command(), what + " appears in command_sequence");
+      expect(!sample.is_tripped(), what + " trips");
+    }
+  }
+  return counted(static_cast<std::int64_t>(counts.size()), "length", "ignored");
+}
+
+// Bits that nobody knows must not enable the output, and not keep a COMMAND from idling it.
+Figure ignores_unknown_flags(TestHost& host) {
+  host.begin_armed();
+  host.drive(longest_ttl_ms(host));
+  constexpr int kUnknown = 0xFF & ~(COMMAND_ENABLE | COMMAND_TRIP);
+  host.command(kUnknown, host.last_sample()->number, 0);
+  const Sample off =
+      host.sample_until([](const Sample& sample) { return !sample.is_driving(); },
+                        "a COMMAND with unknown flags and without COMMAND_ENABLE is idle");
+  expect(!off.is_tripped(), "unknown flags trip: " + fault_names(off.report.fault_flags));
+  return counted(6, "bit");
+}
+
+}  // namespace
+
+std::vector<Check> command_checks() {
+  return {
+      {"F7b", "A COMMAND for another number of motors is ignored.", ignores_other_motor_counts},
+      {"M2a", "Flags of COMMAND that PROTOCOL.md does not list are ignored.",
+       ignores_unknown_flags},
+      {"C1a", "A COMMAND without COMMAND_ENABLE switches the output off without a trip.",
+       idle_switches_off},
+      {"C1b", "A COMMAND without COMMAND_ENABLE is accepted whatever sample it answers.",
+       accepts_late_idle},
+      {"C2a", "COMMAND_TRIP trips whatever the other fields hold.", accepts_late_trip},
+      {"C4.1a", "A COMMAND that answers a sample not sent yet is rejected.", rejects_future},
+      {"C4.1b", "A COMMAND that answers a sample before number 0 is rejected.",
+       rejects_before_stream},
+      {"C4.1c", "A COMMAND without a stream does not drive.", rejects_without_stream},
+      {"C4.2a", "A COMMAND that answers a sample one tick too old is rejected.", rejects_too_old},
+      {"C4.2c", "A COMMAND that answers a sample up to 1026 samples old is rejected.",
+       rejects_far_past},
+      {"C4.2b", "A COMMAND that answers the oldest sample allowed is accepted.",
+       accepts_oldest_allowed},
+      {"C4.3", "A COMMAND whose time to live has run out is rejected.", rejects_expired},
+      {"C4.4a", "A COMMAND that answers an earlier sample than one accepted before is rejected.",
+       rejects_superseded},
+      {"C4.4b", "A COMMAND that answers the same sample as the one before is accepted.",
+       accepts_same_sample},
+      {"C9", "The output of each motor is its command_q15, as finely as the converter allows.",
+       puts_out_commands},
+  };
+}
+
+}  // namespace firmware_iface::conformance

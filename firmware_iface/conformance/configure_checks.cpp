@@ -1,0 +1,254 @@
+// CONFIGURE: what the unit refuses, repeats and carries out.
+
+#include <algorithm>
+
+#include "firmware_iface/conformance/check.hpp"
+#include "firmware_iface/wire/message_type.h"
+
+namespace firmware_iface::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr unsigned kKnownFlags = STREAM_ON | STREAM_COMPACT | STREAM_HOST_PACED | STREAM_MARKS;
+
+bool can(const TestHost& host, int capability) {
+  return (host.facts().capabilities & capability) != 0;
+}
+
+/// Sends each request in a session of its own; all must be refused.
+Figure expect_unsupported(TestHost& host, const std::vector<Stream>& streams) {
+  for (const Stream& stream : streams) {
+    host.begin();
+    configure_request request = host.configure_request_of(stream);
+    request.divider = static_cast<std::uint8_t>(std::max(stream.divider, 0));
+    const configure_reply reply = host.request_configure(request);
+    expect(reply.result == CONFIGURE_UNSUPPORTED,
+           "CONFIGURE with flags " + hex_text(request.flags) + ", divider " +
+               std::to_string(request.divider) + ", command_age_ticks " +
+               std::to_string(request.command_age_ticks) + " is answered with result " +
+               std::to_string(reply.result) + ", not with CONFIGURE_UNSUPPORTED (1)");
+  }
+  return counted(static_cast<std::int64_t>(streams.size()), "CONFIGURE", "refused");
+}
+
+Figure refuses_flags(TestHost& host) {
+  std::vector<Stream> streams;
+  const auto add = [&](unsigned flags) {
+    streams.push_back({.flags = static_cast<std::uint8_t>(flags), .divider = 10});
+  };
+  for (unsigned bit = 1; bit <= 0x80; bit <<= 1U) {
+    if ((kKnownFlags & bit) == 0) add(STREAM_ON | bit);
+  }
+  if (!can(host, UNIT_CAN_COMPACT)) add(STREAM_ON | STREAM_COMPACT);
+  if (!can(host, UNIT_CAN_HOST_PACED)) add(STREAM_ON | STREAM_HOST_PACED);
+  if (!can(host, UNIT_CAN_MARKS)) add(STREAM_ON | STREAM_MARKS);
+  add(STREAM_ON | STREAM_COMPACT | STREAM_MARKS);
+  return expect_unsupported(host, streams);
+}
+
+Figure refuses_divider_zero(TestHost& host) {
+  return expect_unsupported(host, {{.flags = STREAM_ON, .divider = -1}});
+}
+
+Figure refuses_age_zero(TestHost& host) {
+  return expect_unsupported(host, {{.divider = 10, .command_age_ticks = 0}});
+}
+
+Figure refuses_inertial_dividers(TestHost& host) {
+  std::vector<Stream> streams;
+  const hello_reply& facts = host.facts();
+  for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+    Stream stream{.divider = 1};
+    const bool exists = k < facts.inertial_count;
+    if (exists && facts.inertial_ticks[k] < 2) continue;  // every divider is possible
+    stream.inertial_divider[k] = 1;
+    streams.push_back(stream);
+  }
+  if (streams.empty()) throw NotTested{"the unit reads four inertial sensors at each tick"};
+  return expect_unsupported(host, streams);
+}
+
+/// A stream, a CONFIGURE that the unit refuses while it is on, and both answers. Which one it
+/// refuses is not the question here.
+struct Refusal {
+  configure_request request;  // of the stream
+  configure_reply stream;
+  configure_reply reply;
+  Sample before;
+};
+
+Refusal refuse_during_stream(TestHost& host) {
+  constexpr int kOther = 7;
+  for (const Stream& bad : {Stream{.flags = STREAM_ON | 0x80, .divider = kOther},
+                            Stream{.divider = kOther, .command_age_ticks = 0}}) {
+    host.begin();
+    const configure_request request = host.configure_request_of({});
+    const configure_reply stream = host.request_configure(request);
+    for (int k = 0; k < 5; ++k) host.next_sample();
+    const Sample before = host.next_sample();
+    const configure_reply reply = host.configure(bad);
+    if (reply.result == CONFIGURE_UNSUPPORTED) return {request, stream, reply, before};
+  }
+  throw Failed{"no CONFIGURE is refused: neither flag 0x80 nor command_age_ticks 0"};
+}
+
+Figure refusal_changes_nothing(TestHost& host) {
+  const auto [request, stream, reply, before] = refuse_during_stream(host);
+  expect(reply.flags == stream.flags && reply.divider == stream.divider,
+         "the refusal reports flags " + hex_text(reply.flags) + " and divider " +
+             std::to_string(reply.divider) + ", in force are " + hex_text(stream.flags) + " and " +
+             std::to_string(stream.divider));
+  expect(reply.stream_count == stream.stream_count && reply.samples_sent == 0 &&
+             reply.start_tick_us == 0,
+         "the refusal reports stream_count " + std::to_string(reply.stream_count) +
+             ", samples_sent " + std::to_string(reply.samples_sent) + ", start_tick_us " +
+             std::to_string(reply.start_tick_us) + "; expected " +
+             std::to_string(stream.stream_count) + ", 0, 0");
+  const Sample after = host.sample_until(
+      [number = before.number](const Sample& sample) { return sample.number >= number + 20; },
+      "the stream goes on after a refused CONFIGURE");
+  const double period_us = static_cast<double>(after.time_us - before.time_us) /
+                           static_cast<double>(after.number - before.number);
+  const double expected_us = host.tick_us() * stream.divider;
+  expect(period_us < 1.5 * expected_us && period_us > 0.5 * expected_us,
+         "after a refused CONFIGURE samples come every " + text_of(period_us) +
+             " us, before every " + text_of(expected_us) + " us");
+  return counted(after.number - before.number, "sample", "after the refusal");
+}
+
+Figure repeats_its_answer(TestHost& host) {
+  host.begin();
+  const configure_request request = host.configure_request_of({});
+  const configure_reply first = host.request_configure(request);
+  expect(first.result == CONFIGURE_DONE, "CONFIGURE is not carried out");
+  for (int k = 0; k < 10; ++k) host.next_sample();
+  for (int k = 0; k < 3; ++k) {
+    const std::int64_t before = host.next_sample().number;
+    const configure_reply again = host.request_configure(request);
+    Bytes a(CONFIGURE_REPLY_SIZE_BYTES);
+    Bytes b(CONFIGURE_REPLY_SIZE_BYTES);
+    configure_reply_encode(&first, a.data());
+    configure_reply_encode(&again, b.data());
+    expect(a == b, "the answer to a repeated CONFIGURE differs: stream_count " +
+                       std::to_string(again.stream_count) + ", before " +
+                       std::to_string(first.stream_count) + "; start_tick_us " +
+                       std::to_string(again.start_tick_us) + ", before " +
+                       std::to_string(first.start_tick_us));
+    // Not next_sample: configure() takes the samples behind an answer for those of a new stream.
+    const Sample after = host.next_sample();
+    expect(after.number > before, "after a repeated CONFIGURE the stream goes on with number " +
+                                      std::to_string(after.number) + ", before it came " +
+                                      std::to_string(before));
+  }
+  const std::uint16_t streams = host.hello().stream_count;
+  expect(streams == first.stream_count,
+         "repeated CONFIGUREs start " + std::to_string(streams - first.stream_count) + " streams");
+  // A repetition is one only within its session.
+  configure_reply reply = host.request_configure(request);
+  expect(reply.stream_count != first.stream_count,
+         "after HELLO a CONFIGURE with the sequence of one before it starts no stream");
+  return counted(3, "repetition", "answered alike");
+}
+
+Figure repeats_its_answer_after_refusal(TestHost& host) {
+  const Refusal refusal = refuse_during_stream(host);
+  const configure_reply again = host.request_configure(refusal.request);
+  expect(again.result == CONFIGURE_DONE && again.stream_count == refusal.stream.stream_count,
+         "after a refusal a repeated CONFIGURE is answered with result " +
+             std::to_string(again.result) + " and stream_count " +
+             std::to_string(again.stream_count) + ", the first time with 0 and " +
+             std::to_string(refusal.stream.stream_count));
+  return counted(1, "repetition", "answered alike");
+}
+
+Figure configure_ends_stream(TestHost& host) {
+  constexpr Nanoseconds kSilence = 150ms;
+  std::int64_t sent = 0;
+  for (const int count : {2, 53}) {
+    const std::uint32_t before_first = host.begin_stream().samples_sent;
+    expect(before_first == 0, "the first stream after HELLO ended none, samples_sent is " +
+                                  std::to_string(before_first));
+    for (int k = 0; k < count; ++k) host.next_sample();
+    const configure_reply reply = host.configure({.flags = 0});
+    expect(reply.result == CONFIGURE_DONE,
+           "CONFIGURE without STREAM_ON is answered with result " + std::to_string(reply.result));
+    sent = host.last_sample()->number + 1;
+    const int before = host.count_of(MESSAGE_SAMPLE);
+    host.wait(kSilence);
+    const int after = host.count_of(MESSAGE_SAMPLE) - before;
+    expect(after == 0, std::to_string(after) + " samples come after the stream's end");
+    expect(reply.samples_sent == static_cast<std::uint32_t>(sent),
+           "samples_sent is " + std::to_string(reply.samples_sent) +
+               ", the last sample was number " + std::to_string(sent - 1));
+  }
+  return counted(sent, "sample", "sent and reported");
+}
+
+Figure starts_stream_anew(TestHost& host) {
+  const configure_reply first = host.begin_stream();
+  for (int k = 0; k < 10; ++k) {
+    host.command(0, 0);
+    host.next_sample();
+  }
+  // COMMAND and CONFIGURE reach most units within one tick.
+  host.command(0, 0);
+  const configure_request request = host.configure_request_of({});
+  const configure_reply second = host.request_configure(request);
+  expect(second.result == CONFIGURE_DONE, "CONFIGURE of another stream is not carried out");
+  expect(second.flags == request.flags && second.divider == request.divider,
+         "CONFIGURE_REPLY has flags " + hex_text(second.flags) + " and divider " +
+             std::to_string(second.divider) + ", asked for were " + hex_text(request.flags) +
+             " and " + std::to_string(request.divider));
+  expect(second.stream_count == static_cast<std::uint16_t>(first.stream_count + 1),
+         "stream_count is " + std::to_string(second.stream_count) + " after " +
+             std::to_string(first.stream_count));
+  const Sample sample = host.next_sample();
+  expect(sample.number == 0,
+         "the first sample of the next stream has number " + std::to_string(sample.number));
+  expect(!sample.has_seen_command() && !sample.has_rejected(),
+         "the first sample of the next stream reports a COMMAND of the stream before: " +
+             status_names(sample.report.status));
+  return counted(2, "stream");
+}
+
+Figure configure_while_driving_trips(TestHost& host) {
+  for (const std::uint8_t flags : {std::uint8_t{STREAM_ON}, std::uint8_t{0}}) {
+    host.begin_armed();
+    host.drive(host.time_to_live_ms(100));
+    const configure_reply reply = host.configure({.flags = flags});
+    expect(reply.result == CONFIGURE_DONE,
+           "CONFIGURE while driving is answered with result " + std::to_string(reply.result));
+    const unsigned faults =
+        flags != 0 ? host.next_sample().report.fault_flags : host.hello().fault_flags;
+    expect((faults & FAULT_SESSION) != 0, "after CONFIGURE with flags " + hex_text(flags) +
+                                              " while driving: " + fault_names(faults));
+  }
+  return counted(2, "trip");
+}
+
+}  // namespace
+
+std::vector<Check> configure_checks() {
+  return {
+      {"H8a", "CONFIGURE with a flag that the unit does not know or cannot do is refused.",
+       refuses_flags},
+      {"H8b", "CONFIGURE with divider 0 is refused.", refuses_divider_zero},
+      {"H8c", "CONFIGURE with command_age_ticks 0 is refused.", refuses_age_zero},
+      {"H8d", "CONFIGURE of inertial readings that the unit cannot give is refused.",
+       refuses_inertial_dividers},
+      {"H9", "A refused CONFIGURE changes nothing and reports what is in force.",
+       refusal_changes_nothing},
+      {"H10a", "CONFIGURE without STREAM_ON ends the stream and reports samples_sent exactly.",
+       configure_ends_stream},
+      {"H10b", "CONFIGURE with STREAM_ON starts a stream: number 0, stream_count one more.",
+       starts_stream_anew},
+      {"H10c", "CONFIGURE while driving trips (FAULT_SESSION).", configure_while_driving_trips},
+      {"H11a", "A repeated CONFIGURE gets the same answer and starts no second stream.",
+       repeats_its_answer},
+      {"H11b", "The same holds after another CONFIGURE was refused.",
+       repeats_its_answer_after_refusal},
+  };
+}
+
+}  // namespace firmware_iface::conformance

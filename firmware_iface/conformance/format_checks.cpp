@@ -1,0 +1,231 @@
+// What only some units can do, and what holds over all samples.
+
+#include <algorithm>
+#include <numeric>
+
+#include "firmware_iface/conformance/check.hpp"
+#include "firmware_iface/wire/message_type.h"
+
+namespace firmware_iface::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+void require(const TestHost& host, int capability, const char* reason) {
+  if ((host.facts().capabilities & capability) == 0) throw NotTested{reason};
+}
+
+Figure streams_compact(TestHost& host) {
+  require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
+  constexpr int kSamples = 300;  // past a wrap of the 8 bits of sequence
+  host.begin_stream({.flags = STREAM_ON | STREAM_COMPACT});
+  Sample before = host.next_sample();
+  expect(before.number == 0,
+         "the first compact sample has number " + std::to_string(before.number));
+  for (int k = 1; k < kSamples; ++k) {
+    const Sample sample = host.next_sample();
+    const double periods =
+        static_cast<double>(sample.time_us - before.time_us) / (host.tick_us() * host.divider());
+    expect(sample.number == before.number + 1 && periods > 0.5 && periods < 1.5,
+           "compact sample " + std::to_string(before.number) + " is followed by sample " +
+               std::to_string(sample.number) + " after " + text_of(periods) + " periods");
+    before = sample;
+  }
+  expect(host.count_of(MESSAGE_SAMPLE) == 0, "SAMPLE comes in a compact stream");
+  return counted(kSamples, "sample");
+}
+
+Figure accepts_compact_commands(TestHost& host) {
+  require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
+  const int ttl_ms = host.time_to_live_ms(60);
+  host.begin_armed({.flags = STREAM_ON | STREAM_COMPACT});
+  while (host.next_sample().number < 20) {
+  }
+  host.drive(ttl_ms);
+  host.idle();
+  host.command(COMMAND_ENABLE, 0xFFFFFF, ttl_ms);  // before sample 0
+  bool is_rejected = false;
+  for (int k = 0; k < 20; ++k) {
+    const Sample sample = host.next_sample();
+    is_rejected = is_rejected || sample.has_rejected();
+    expect(!sample.is_driving(), "COMMAND_COMPACT that answers the sample before number 0 drives");
+  }
+  expect(is_rejected, "COMMAND_COMPACT that answers the sample before number 0 is not rejected");
+  host.drive(ttl_ms);
+  const Sample tripped = host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
+                                           "the time to live of COMMAND_COMPACT runs out", 1000);
+  expect((tripped.report.fault_flags & FAULT_TTL) != 0,
+         "the unit trips, but for " + fault_names(tripped.report.fault_flags));
+  return {static_cast<double>(ttl_ms), "ms", "time to live"};
+}
+
+Figure accepts_both_commands(TestHost& host) {
+  require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
+  host.begin_armed();
+  Sample sample = host.next_sample();
+  for (int k = 0; k < 60 && !sample.is_driving(); ++k) {
+    host.send(compact_message_of(
+        host.command_of(COMMAND_ENABLE, sample.number, host.time_to_live_ms(100))));
+    sample = host.next_sample();
+  }
+  expect(sample.is_driving(), "COMMAND_COMPACT is not accepted in a stream of SAMPLE");
+  return counted(1, "stream");
+}
+
+Figure is_paced_by_host(TestHost& host) {
+  require(host, UNIT_CAN_HOST_PACED, "the host cannot pace the unit");
+  constexpr int kCommands = 30;
+  constexpr Nanoseconds kSilence = 100ms;
+  host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
+  host.clear_trip();
+  for (int k = 0; k < kCommands; ++k) {
+    host.command(0, 0, 0);
+    const Sample sample = host.next_sample();
+    expect(sample.number == k, "COMMAND " + std::to_string(k) + " is answered with sample " +
+                                   std::to_string(sample.number));
+    host.wait(3ms);
+  }
+  const std::size_t unasked = host.samples_for(kSilence).size();
+  expect(unasked == 0, std::to_string(unasked) + " samples come without a COMMAND");
+  return counted(kCommands, "sample");
+}
+
+Figure host_paced_ttl_trips(TestHost& host) {
+  require(host, UNIT_CAN_HOST_PACED, "the host cannot pace the unit");
+  const int ttl_ms = host.time_to_live_ms(60);
+  host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
+  host.clear_trip();
+  host.command(0, 0, 0);
+  host.next_sample();
+  host.drive(ttl_ms);
+  host.wait(1ms * ttl_ms + 50ms);
+  const unsigned faults = host.hello().fault_flags;
+  expect(faults == FAULT_TTL,
+         std::to_string(ttl_ms + 50) +
+             " ms after the last COMMAND of a host-paced stream: " + fault_names(faults));
+  return {static_cast<double>(ttl_ms), "ms", "time to live"};
+}
+
+Figure reports_marks(TestHost& host) {
+  require(host, UNIT_CAN_MARKS, "the unit reads no index pulse and no home switch");
+  host.begin_stream({.flags = STREAM_ON | STREAM_MARKS});
+  unsigned has_index = 0;
+  unsigned has_home = 0;
+  for (std::size_t k = 0; k < host.encoders().size(); ++k) {
+    if ((host.encoders()[k].flags & ENCODER_HAS_INDEX) != 0) has_index |= 1U << k;
+    if ((host.encoders()[k].flags & ENCODER_HAS_HOME) != 0) has_home |= 1U << k;
+  }
+  constexpr int kSamples = 100;
+  for (int k = 0; k < kSamples; ++k) {
+    const sample_report report = host.next_sample().report;
+    expect((report.index_passed & ~has_index) == 0,
+           "index_passed is " + hex_text(report.index_passed) +
+               ", encoders with an index pulse are " + hex_text(has_index));
+    expect((report.home_closed & ~has_home) == 0, "home_closed is " + hex_text(report.home_closed) +
+                                                      ", encoders with a home switch are " +
+                                                      hex_text(has_home));
+  }
+  return counted(kSamples, "sample");
+}
+
+Figure reads_inertial_sensors(TestHost& host) {
+  const hello_reply& facts = host.facts();
+  const int count = std::min<int>(facts.inertial_count, INERTIAL_SENSORS_MAX);
+  if (count == 0) throw NotTested{"the unit has no inertial sensor"};
+  Stream stream{.divider = host.least_divider(STREAM_ON, count)};
+  int longest = 1;
+  for (int k = 0; k < count; ++k) {
+    const int ticks = std::max<int>(facts.inertial_ticks[k], 1);
+    const int divider = ticks / std::gcd(ticks, stream.divider);
+    stream.inertial_divider[static_cast<std::size_t>(k)] = static_cast<std::uint8_t>(divider);
+    longest = std::max(longest, divider);
+  }
+  host.begin_stream(stream);
+  const int samples = std::max(100, 4 * longest);
+  for (int k = 0; k <= samples; ++k) host.next_sample();
+  std::array<int, INERTIAL_SENSORS_MAX> read{};
+  for (const Inertial& inertial : host.inertial()) {
+    const std::int64_t number = inertial.sample_number;
+    expect(inertial.report.sequence == static_cast<std::uint16_t>(number & 0xFFFF),
+           "INERTIAL of sample " + std::to_string(inertial.report.sequence) +
+               " comes behind sample " + std::to_string(number));
+    for (std::size_t k = 0; k < read.size(); ++k) {
+      if (((inertial.report.sensors >> k) & 1) == 0) continue;
+      expect(static_cast<int>(k) < count && number % stream.inertial_divider[k] == 0,
+             "sensor " + std::to_string(k) + " is read with sample " + std::to_string(number) +
+                 ", where it is not due");
+      ++read[k];
+    }
+  }
+  for (int k = 0; k < count; ++k) {
+    expect(read[static_cast<std::size_t>(k)] > 0, "sensor " + std::to_string(k) +
+                                                      " is never read in " +
+                                                      std::to_string(samples) + " samples");
+  }
+  return counted(std::accumulate(read.begin(), read.end(), 0), "reading");
+}
+
+/// No violation of that requirement was seen in any message.
+Figure was_never_violated(TestHost& host, const std::string& id) {
+  const auto found = host.violations().find(id);
+  if (found != host.violations().end()) throw Failed{found->second};
+  return counted(static_cast<std::int64_t>(host.samples_received()), "sample");
+}
+
+Figure sends_only_frames(TestHost& host) {
+  was_never_violated(host, "F9");
+  return counted(static_cast<std::int64_t>(host.frames_received()), "frame");
+}
+
+Figure reads_each_encoder(TestHost& host) {
+  double least = 1.0;
+  for (std::size_t k = 0; k < std::min<std::size_t>(host.facts().encoder_count, ENCODERS_MAX);
+       ++k) {
+    const auto valid = static_cast<double>(host.valid_samples(k));
+    expect(valid > 0.0 || host.samples_received() == 0,
+           "encoder " + std::to_string(k) + " is valid in no sample");
+    least = std::min(least, valid / std::max(1.0, static_cast<double>(host.samples_received())));
+  }
+  return {100.0 * least, "%", "of all samples at least"};
+}
+
+template <char... Id>
+Figure holds_in_all_samples(TestHost& host) {
+  return was_never_violated(host, std::string{Id...});
+}
+
+}  // namespace
+
+std::vector<Check> format_checks() {
+  return {
+      {"T9a", "In a host-paced stream each COMMAND, and nothing else, gets one SAMPLE.",
+       is_paced_by_host},
+      {"T9b", "In a host-paced stream the time to live runs out as well.", host_paced_ttl_trips},
+      {"E6", "With STREAM_MARKS samples carry marks, of encoders that have them alone.",
+       reports_marks},
+      {"I1", "Inertial readings come behind their sample, of the sensors that are due.",
+       reads_inertial_sensors},
+      {"K2", "A compact stream has SAMPLE_COMPACT with the low bits of number and time.",
+       streams_compact},
+      {"K3", "COMMAND_COMPACT drives, is rejected and expires as COMMAND is.",
+       accepts_compact_commands},
+      {"K4", "COMMAND_COMPACT is accepted in a stream of SAMPLE.", accepts_both_commands},
+  };
+}
+
+std::vector<Check> overall_checks() {
+  return {
+      {"F9", "Nothing but good frames of a unit comes over the port.", sends_only_frames},
+      {"M2b", "Bits that PROTOCOL.md does not list are 0.", holds_in_all_samples<'M', '2', 'b'>},
+      {"T6", "command_q15 is 0 unless the unit drives.", holds_in_all_samples<'T', '6'>},
+      {"T8a", "STATUS_TRIPPED is set exactly if fault_flags is not 0.",
+       holds_in_all_samples<'T', '8', 'a'>},
+      {"E1", "Counts of a valid encoder are from 0 to its modulus - 1.",
+       holds_in_all_samples<'E', '1'>},
+      {"E2a", "encoders_valid names encoders of the unit alone.",
+       holds_in_all_samples<'E', '2', 'a'>},
+      {"E2b", "Each encoder is valid in some sample.", reads_each_encoder},
+  };
+}
+
+}  // namespace firmware_iface::conformance

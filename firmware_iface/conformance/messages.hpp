@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/command.h"
+#include "firmware_iface/wire/configure.h"
+#include "firmware_iface/wire/describe.h"
+#include "firmware_iface/wire/hello.h"
+
+namespace firmware_iface::conformance {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// Messages, type byte first.
+Bytes message_of(const hello_head& head);
+Bytes message_of(const describe_request& request);
+Bytes message_of(const configure_request& request);
+Bytes message_of(const clear_request& request);
+Bytes message_of(const command_request& request, int motor_count);
+Bytes compact_message_of(const command_request& request);
+
+/// Message and CRC-32C. Unlike frame_encode it takes any length and any seed, also wrong ones.
+Bytes with_crc(Bytes message, std::uint32_t seed = LAYOUT_HASH);
+
+/// COBS and the delimiter, for up to 254 bytes.
+Bytes stuffed(const Bytes& plain);
+
+/// The frame of a message, right in every respect.
+Bytes frame_of(const Bytes& message);
+
+}  // namespace firmware_iface::conformance

@@ -1,0 +1,146 @@
+// Samples and their clock.
+
+#include <algorithm>
+#include <cmath>
+
+#include "firmware_iface/conformance/check.hpp"
+#include "firmware_iface/link/unit_clock.hpp"
+
+namespace firmware_iface::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kTickTolerance = 0.25;  // of a tick, T3
+
+Figure clock_agrees_with_host(TestHost& host) {
+  constexpr Nanoseconds kDuration = 2500ms;
+  constexpr double kErrorMax_ppm = 10'000.0;
+  host.begin_stream();
+  UnitClock clock;
+  const Nanoseconds until = host.now() + kDuration;
+  while (host.now() < until) {
+    const Sample sample = host.next_sample();
+    clock.observe(sample.time_us, host.now());
+  }
+  expect(clock.fit().valid, "too few samples in 2.5 s");
+  const double error_ppm = clock.fit().rate_error_ppm;
+  expect(std::abs(error_ppm) < kErrorMax_ppm, "the unit's clock differs from this computer's by " +
+                                                  text_of(error_ppm) + " ppm, allowed are 10000");
+  return {error_ppm, "ppm"};
+}
+
+Figure begins_at_start_tick(TestHost& host) {
+  double worst_us = 0.0;
+  for (int k = 0; k < 5; ++k) {
+    host.begin_stream({.divider = 100});  // a sample of it is not due for long
+    host.wait(host.ticks(5.0 + k));
+    const configure_reply stream = host.configure(Stream{});
+    const Sample sample = host.next_sample();
+    expect(sample.number == 0,
+           "the first sample has number " + std::to_string(sample.number) + ", not 0");
+    const auto late_us = static_cast<std::int32_t>(sample.report.tick_us - stream.start_tick_us);
+    expect(std::abs(late_us) <= kTickTolerance * host.tick_us(),
+           "sample 0 has tick_us " + std::to_string(sample.report.tick_us) + ", start_tick_us is " +
+               std::to_string(stream.start_tick_us));
+    if (std::abs(late_us) > std::abs(worst_us)) worst_us = late_us;
+  }
+  return {worst_us, "us", "from start_tick_us"};
+}
+
+Figure keeps_its_period(TestHost& host) {
+  constexpr int kSamples = 60;
+  const int least = host.least_divider(STREAM_ON);
+  double worst_us = 0.0;
+  for (const int divider : {least, least + 1, std::max(7, least + 2)}) {
+    host.begin_stream({.divider = divider});
+    const Sample first = host.next_sample();
+    for (int k = 1; k < kSamples; ++k) {
+      const Sample sample = host.next_sample();
+      const double expected_us =
+          static_cast<double>(sample.number - first.number) * divider * host.tick_us();
+      const double error_us = static_cast<double>(sample.time_us - first.time_us) - expected_us;
+      expect(std::abs(error_us) <= kTickTolerance * host.tick_us(),
+             "with divider " + std::to_string(divider) + " sample " +
+                 std::to_string(sample.number) + " is latched " +
+                 std::to_string(sample.time_us - first.time_us) + " us after sample " +
+                 std::to_string(first.number) + ", expected are " + text_of(expected_us));
+      worst_us = std::max(worst_us, std::abs(error_us));
+    }
+  }
+  return {worst_us, "us", "largest deviation"};
+}
+
+Figure has_no_gaps(TestHost& host) {
+  host.begin_stream();
+  const double rate_Hz = host.facts().tick_rate_Hz / static_cast<double>(host.divider());
+  const int count = std::max(200, static_cast<int>(rate_Hz));
+  Sample before = host.next_sample();
+  expect(before.number == 0, "the first sample has number " + std::to_string(before.number));
+  for (int k = 1; k < count; ++k) {
+    const Sample sample = host.next_sample();
+    expect(sample.number == before.number + 1, "sample " + std::to_string(before.number) +
+                                                   " is followed by sample " +
+                                                   std::to_string(sample.number));
+    before = sample;
+  }
+  return counted(count, "sample");
+}
+
+Figure echoes_commands(TestHost& host) {
+  constexpr int kCommands = 200;
+  host.begin_stream();
+  Sample sample = host.next_sample();
+  for (int k = 0; k < 5; ++k) {
+    expect(!sample.has_seen_command(), "STATUS_COMMAND_SEEN is set before the first COMMAND");
+    sample = host.next_sample();
+  }
+  std::vector<std::pair<std::uint16_t, std::int64_t>> sent;  // sequence, sample answered
+  std::size_t echoed = 0;                                    // of these
+  std::int64_t delay_min = INT64_MAX;
+  std::int64_t delay_max = 0;
+  const auto take_echo = [&] {
+    if (!sample.has_seen_command()) return;
+    const auto found = std::ranges::find(sent, sample.report.command_sequence,
+                                         &std::pair<std::uint16_t, std::int64_t>::first);
+    expect(found != sent.end(), "command_sequence is " +
+                                    std::to_string(sample.report.command_sequence) +
+                                    ", no COMMAND of this stream had that");
+    const auto count = static_cast<std::size_t>(found - sent.begin()) + 1;
+    expect(count >= echoed,
+           "command_sequence goes back to " + std::to_string(sample.report.command_sequence));
+    if (count == echoed) return;
+    echoed = count;
+    const std::int64_t delay = (sample.number - found->second) * host.divider();
+    delay_min = std::min(delay_min, delay);
+    delay_max = std::max(delay_max, delay);
+  };
+  for (int k = 0; k < kCommands; ++k) {
+    sent.emplace_back(host.command(0, sample.number), sample.number);
+    sample = host.next_sample();
+    take_echo();
+  }
+  for (int k = 0; k < kCommands && echoed < sent.size(); ++k) {
+    sample = host.next_sample();
+    take_echo();
+  }
+  expect(echoed > 0, "no sample reports a COMMAND");
+  expect(echoed == sent.size(), "the last COMMAND, sequence " + std::to_string(sent.back().first) +
+                                    ", is not reported; command_sequence stays " +
+                                    std::to_string(sample.report.command_sequence));
+  return counted(delay_max, "tick", "delay, least " + std::to_string(delay_min));
+}
+
+}  // namespace
+
+std::vector<Check> sample_checks() {
+  return {
+      {"T1", "The unit's clock agrees with this computer's within 1 %.", clock_agrees_with_host},
+      {"T3a", "Sample 0 is latched at start_tick_us.", begins_at_start_tick},
+      {"T3b", "Sample n is latched n x divider ticks after sample 0.", keeps_its_period},
+      {"T5", "Samples come in the order of their numbers, without gap or repetition.", has_no_gaps},
+      {"T7", "command_sequence is that of the newest accepted COMMAND.", echoes_commands},
+  };
+}
+
+}  // namespace firmware_iface::conformance

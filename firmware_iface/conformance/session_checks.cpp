@@ -1,0 +1,280 @@
+// HELLO and DESCRIBE.
+
+#include <algorithm>
+
+#include "firmware_iface/conformance/check.hpp"
+#include "firmware_iface/wire/message_type.h"
+#include "firmware_iface/wire/sample_compact.h"
+
+namespace firmware_iface::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kNotFresh =
+    "the unit has had a HELLO since its reset; reset it and use --after-reset";
+
+/// HELLO with any head, padded to a size, and the head of the answer.
+hello_head answered_head(TestHost& host, const hello_head& head, std::size_t size_bytes) {
+  Bytes message = message_of(head);
+  message.resize(size_bytes, 0xA5);
+  hello_head answer{};
+  host.request("HELLO of " + std::to_string(size_bytes) + " bytes", message, MESSAGE_HELLO_REPLY,
+               [&](const Bytes& reply) {
+                 return hello_head_decode(reply.data(), reply.size(), &answer) &&
+                        answer.nonce == head.nonce;
+               });
+  return answer;
+}
+
+void expect_own_head(const hello_head& answer) {
+  expect(answer.protocol_version == PROTOCOL_VERSION && answer.layout_hash == LAYOUT_HASH,
+         "the answer has version " + std::to_string(answer.protocol_version) + " and layout " +
+             hex_text(answer.layout_hash) + ", not " + std::to_string(PROTOCOL_VERSION) + " and " +
+             hex_text(LAYOUT_HASH));
+}
+
+Figure is_silent_before_hello(TestHost& host) {
+  if (!host.is_fresh() && !host.settings().after_reset) throw NotTested{kNotFresh};
+  for (const auto& [type, count] : host.heard_before_hello()) {
+    expect(type == MESSAGE_FAULT, std::to_string(count) + " messages of type " +
+                                      hex_text(static_cast<unsigned>(type)) + " come unasked");
+  }
+  return {200.0, "ms", "without a message"};
+}
+
+Figure replies_in_time(TestHost& host) {
+  constexpr Nanoseconds kReplyMax = 50ms;
+  constexpr int kRounds = 10;
+  Nanoseconds longest{0};
+  std::string slowest;
+  const auto measure = [&](const std::string& name) {
+    if (host.last_reply_time() <= longest) return;
+    longest = host.last_reply_time();
+    slowest = name;
+  };
+  for (int k = 0; k < kRounds; ++k) {
+    host.begin();
+    measure("HELLO");
+    host.describe(PART_ENCODER, 0);
+    measure("DESCRIBE");
+    host.configure(Stream{});
+    measure("CONFIGURE");
+    host.clear(1, 0);
+    measure("CLEAR");
+    host.describe(PART_ENCODER, 0);
+    measure("DESCRIBE during a stream");
+    host.hello();
+    measure("HELLO during a stream");
+  }
+  const double longest_ms = std::chrono::duration<double, std::milli>(longest).count();
+  expect(longest <= kReplyMax,
+         slowest + " is answered after " + text_of(longest_ms) + " ms, allowed are 50 ms");
+  return {longest_ms, "ms", "at most"};
+}
+
+Figure answers_hello(TestHost& host) {
+  for (const int nonce : {0, 1, 0xFFFF, 0x1234}) {
+    expect_own_head(
+        answered_head(host, {PROTOCOL_VERSION, LAYOUT_HASH, static_cast<std::uint16_t>(nonce)},
+                      HELLO_SIZE_BYTES));
+  }
+  return counted(4, "HELLO", "answered with version 2");
+}
+
+Figure answers_other_versions(TestHost& host) {
+  std::uint16_t nonce = 0x2000;
+  for (const int version : {1, PROTOCOL_VERSION + 1, 255}) {
+    for (const std::size_t size_bytes : {8U, 20U, 57U}) {
+      expect_own_head(answered_head(
+          host, {static_cast<std::uint8_t>(version), LAYOUT_HASH, ++nonce}, size_bytes));
+    }
+  }
+  return counted(9, "HELLO", "of versions 1, 3 and 255");
+}
+
+Figure answers_other_layouts(TestHost& host) {
+  std::uint16_t nonce = 0x3000;
+  for (const std::uint32_t layout : {LAYOUT_HASH ^ 1U, ~LAYOUT_HASH, 0U}) {
+    expect_own_head(answered_head(host, {PROTOCOL_VERSION, layout, ++nonce}, HELLO_SIZE_BYTES));
+  }
+  return counted(3, "layout");
+}
+
+Figure hello_ends_stream(TestHost& host) {
+  constexpr Nanoseconds kSilence = 150ms;
+  host.begin_stream();
+  for (int k = 0; k < 20; ++k) host.next_sample();
+  host.hello();
+  const int before = host.count_of(MESSAGE_SAMPLE);
+  host.wait(kSilence);
+  const int after = host.count_of(MESSAGE_SAMPLE) - before;
+  expect(after == 0, std::to_string(after) + " samples come after HELLO_REPLY");
+  return {150.0, "ms", "without a sample"};
+}
+
+Figure hello_reports_samples_sent(TestHost& host) {
+  std::int64_t sent = 0;
+  for (const int count : {1, 37, 0}) {
+    const configure_reply stream = host.begin_stream();
+    for (int k = 0; k < count; ++k) host.next_sample();
+    const hello_reply facts = host.hello();
+    sent = host.last_sample() ? host.last_sample()->number + 1 : 0;
+    expect(facts.samples_sent == static_cast<std::uint32_t>(sent),
+           "samples_sent is " + std::to_string(facts.samples_sent) + ", the stream had " +
+               std::to_string(sent) + " samples");
+    expect(facts.stream_count == stream.stream_count,
+           "stream_count is " + std::to_string(facts.stream_count) +
+               ", in CONFIGURE_REPLY it was " + std::to_string(stream.stream_count));
+  }
+  return counted(3, "stream");
+}
+
+Figure facts_are_constant_and_possible(TestHost& host) {
+  const hello_reply& first = host.first_facts();
+  const auto within = [](const char* name, int value, int low, int high) {
+    expect(value >= low && value <= high, std::string(name) + " is " + std::to_string(value) +
+                                              ", possible are " + std::to_string(low) + " to " +
+                                              std::to_string(high));
+  };
+  within("encoder_count", first.encoder_count, 1, ENCODERS_MAX);
+  within("motor_count", first.motor_count, 0, MOTORS_MAX);
+  within("inertial_count", first.inertial_count, 0, INERTIAL_SENSORS_MAX);
+  within("tick_rate_Hz", first.tick_rate_Hz, 1, 0xFFFF);
+  within("ttl_max_ms", first.ttl_max_ms, 1, 255);
+  for (int k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
+    const bool exists = k < first.inertial_count;
+    within("inertial_ticks", first.inertial_ticks[k], exists ? 1 : 0, exists ? 255 : 0);
+  }
+  within("capabilities", first.capabilities, 0,
+         UNIT_CAN_COMPACT | UNIT_CAN_HOST_PACED | UNIT_CAN_MARKS);
+  for (int k = 0; k < 3; ++k) {
+    host.begin();
+    hello_reply again = host.facts();
+    again.nonce = first.nonce;
+    again.boot_count = first.boot_count;
+    again.fault_flags = first.fault_flags;
+    again.stream_count = first.stream_count;
+    again.samples_sent = first.samples_sent;
+    Bytes a(HELLO_REPLY_SIZE_BYTES);
+    Bytes b(HELLO_REPLY_SIZE_BYTES);
+    hello_reply_encode(&first, a.data());
+    hello_reply_encode(&again, b.data());
+    const auto difference = std::ranges::mismatch(a, b);
+    expect(difference.in1 == a.end(), "HELLO_REPLY differs from the first one in byte " +
+                                          std::to_string(difference.in1 - a.begin()));
+  }
+  return {static_cast<double>(first.tick_rate_Hz), "Hz",
+          "ttl_max_ms " + std::to_string(first.ttl_max_ms)};
+}
+
+void expect_possible(const describe_reply& reply) {
+  const bool is_motor = reply.part == PART_MOTOR;
+  const part_description& part = reply.description;
+  const std::string name = (is_motor ? "motor " : "encoder ") + std::to_string(reply.index);
+  expect(part.kind <= (is_motor ? MOTOR_AMPERE : ENCODER_ABSOLUTE),
+         name + " is of kind " + std::to_string(part.kind));
+  expect(part.flags <= (is_motor ? 0 : ENCODER_HAS_INDEX | ENCODER_HAS_HOME),
+         name + " has flags " + hex_text(part.flags));
+  if (!is_motor) return;
+  expect(part.scale >= 1, name + " has scale 0");
+  expect(part.modulus == 0, name + " has modulus " + std::to_string(part.modulus));
+}
+
+Figure describes_each_part(TestHost& host) {
+  host.begin();
+  const hello_reply& facts = host.facts();
+  for (int k = 0; k < std::min<int>(facts.encoder_count, ENCODERS_MAX); ++k) {
+    expect_possible(host.describe(PART_ENCODER, static_cast<std::uint8_t>(k)));
+  }
+  for (int k = 0; k < host.motor_count(); ++k) {
+    expect_possible(host.describe(PART_MOTOR, static_cast<std::uint8_t>(k)));
+  }
+  return counted(facts.encoder_count + host.motor_count(), "part", "described");
+}
+
+Figure reports_missing_parts(TestHost& host) {
+  host.begin();
+  const hello_reply& facts = host.facts();
+  const std::vector<describe_request> missing = {{PART_ENCODER, facts.encoder_count},
+                                                 {PART_ENCODER, 255},
+                                                 {PART_MOTOR, facts.motor_count},
+                                                 {PART_MOTOR, 255},
+                                                 {2, 0},
+                                                 {255, 0}};
+  for (const describe_request& request : missing) {
+    const part_description part = host.describe(request.part, request.index).description;
+    const std::string name =
+        "part " + std::to_string(request.part) + ", index " + std::to_string(request.index);
+    expect(part.kind == PART_MISSING, name + " has kind " + std::to_string(part.kind));
+    expect(part.flags == 0 && part.scale == 0 && part.modulus == 0,
+           name + " is missing, but its other fields are not 0");
+  }
+  return counted(static_cast<std::int64_t>(missing.size()), "part", "missing");
+}
+
+Figure hashes_configuration(TestHost& host) {
+  host.begin();
+  const hello_reply& facts = host.facts();
+  const std::uint32_t hash =
+      unit_configuration_hash(&facts, host.encoders().data(), host.motors().data());
+  expect(facts.configuration_hash == hash,
+         "configuration_hash is " + hex_text(facts.configuration_hash) +
+             ", the facts and descriptions give " + hex_text(hash));
+  return counted(facts.encoder_count + host.motor_count(), "description", hex_text(hash));
+}
+
+Figure refuses_configure_before_hello(TestHost& host) {
+  const auto& answer = host.first_answer();
+  expect(answer.has_value(), "CONFIGURE before HELLO is not answered");
+  if (answer->result == CONFIGURE_NO_SESSION) return counted(1, "CONFIGURE", "refused");
+  if (!host.settings().after_reset) throw NotTested{kNotFresh};
+  throw Failed{"CONFIGURE before HELLO is answered with result " + std::to_string(answer->result)};
+}
+
+Figure compact_is_possible(TestHost& host) {
+  const hello_reply& facts = host.facts();
+  if ((facts.capabilities & UNIT_CAN_COMPACT) == 0) {
+    throw NotTested{"the unit has no compact format"};
+  }
+  expect(facts.motor_count == 1 && facts.encoder_count <= COMPACT_ENCODERS_MAX,
+         "the unit has " + std::to_string(facts.encoder_count) + " encoders and " +
+             std::to_string(facts.motor_count) + " motors");
+  for (std::size_t k = 0; k < facts.encoder_count; ++k) {
+    const std::uint32_t modulus = host.encoders()[k].modulus;
+    expect(modulus <= 1U << 24U,
+           "encoder " + std::to_string(k) + " has modulus " + std::to_string(modulus));
+  }
+  return counted(facts.encoder_count, "encoder");
+}
+
+}  // namespace
+
+std::vector<Check> session_checks() {
+  return {
+      {"H1", "Before the first HELLO after a reset the unit sends nothing unasked but FAULT.",
+       is_silent_before_hello},
+      {"H2", "HELLO, DESCRIBE, CONFIGURE and CLEAR are answered within 50 ms.", replies_in_time},
+      {"H3a", "HELLO is answered with version 2, this layout hash and its nonce.", answers_hello},
+      {"H3b", "HELLO of another version, of 8 to 57 bytes, is answered with the unit's own.",
+       answers_other_versions},
+      {"H3c", "HELLO of another layout is answered with the unit's own.", answers_other_layouts},
+      {"H3d", "HELLO ends the stream.", hello_ends_stream},
+      {"H4", "HELLO_REPLY describes a possible unit, and the same one each time.",
+       facts_are_constant_and_possible},
+      {"H5", "samples_sent of HELLO_REPLY is the number of samples in the last stream.",
+       hello_reports_samples_sent},
+      {"H6a", "DESCRIBE is answered for each encoder and motor with a possible description.",
+       describes_each_part},
+      {"H6b", "DESCRIBE of a part that the unit does not have is answered with PART_MISSING.",
+       reports_missing_parts},
+      {"H7", "CONFIGURE before the first HELLO after a reset: CONFIGURE_NO_SESSION.",
+       refuses_configure_before_hello},
+      {"H12", "configuration_hash is that of HELLO_REPLY and all descriptions.",
+       hashes_configuration},
+      {"K1", "A unit with the compact format has one motor and at most 4 encoders.",
+       compact_is_possible},
+  };
+}
+
+}  // namespace firmware_iface::conformance

@@ -1,0 +1,231 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "firmware_iface/conformance/messages.hpp"
+#include "firmware_iface/link/frame_decoder.hpp"
+#include "firmware_iface/transport/transport.hpp"
+#include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/inertial.h"
+#include "firmware_iface/wire/sample.h"
+
+namespace firmware_iface::conformance {
+
+struct Settings {
+  double command = 0.0;  ///< share of each motor's range, -1 to 1, that enabled commands ask for
+  bool after_reset = false;  ///< the unit was reset and has had no HELLO since
+};
+
+// What ends a check early.
+struct Failed {  ///< what was expected and what the unit did
+  std::string detail;
+};
+struct NotTested {
+  std::string reason;
+};
+struct Interrupted {};
+struct PortClosed {};
+
+/// A stream that a check asks for. Commands may be old, so that a host that is late does not
+/// disturb the checks that are not about their age.
+struct Stream {
+  std::uint8_t flags = STREAM_ON;
+  int divider = 0;  ///< 0: the least that the line carries
+  int command_age_ticks = 255;
+  std::array<std::uint8_t, INERTIAL_SENSORS_MAX> inertial_divider{};
+};
+
+struct Sample {
+  std::int64_t number = 0;   ///< in its stream, from 0
+  std::int64_t time_us = 0;  ///< unit clock at the latch, past its wraps since sample 0
+  sample_report report{};
+
+  bool is_tripped() const { return (report.status & STATUS_TRIPPED) != 0; }
+  bool is_driving() const { return (report.status & STATUS_DRIVING) != 0; }
+  bool has_rejected() const { return (report.status & STATUS_COMMAND_REJECTED) != 0; }
+  bool has_seen_command() const { return (report.status & STATUS_COMMAND_SEEN) != 0; }
+};
+
+struct Fault {
+  fault_report report{};
+  std::int64_t samples_before = 0;  ///< of the stream, received before it
+  std::int64_t time_us = 0;         ///< unit clock of the sample before it
+};
+
+struct Inertial {
+  inertial_report report{};
+  std::int64_t sample_number = -1;  ///< of the sample received last
+};
+
+/// A host that can do wrong on purpose: frames byte by byte, requests, samples and commands of one
+/// unit. It believes nothing that it can compute itself. Times are those of the transport.
+class TestHost {
+ public:
+  TestHost(Transport& transport, const Settings& settings, const std::atomic<bool>& stop);
+
+  const Settings& settings() const { return settings_; }
+  Transport& transport() { return *transport_; }
+  Nanoseconds now() const { return transport_->now(); }
+
+  // --- Meeting the unit ---
+
+  /// Listens, tries CONFIGURE before HELLO, then says HELLO and asks for all descriptions.
+  void connect();
+  bool is_fresh() const { return is_fresh_; }  ///< it had had no HELLO since its reset
+  const std::optional<configure_reply>& first_answer() const { return first_answer_; }
+  const std::map<int, int>& heard_before_hello() const { return heard_before_hello_; }
+  const hello_reply& first_facts() const { return first_facts_; }  ///< of connect()
+  const hello_reply& facts() const { return facts_; }
+  int motor_count() const;  ///< at most MOTORS_MAX, whatever the unit claims
+  const std::array<part_description, ENCODERS_MAX>& encoders() const { return encoders_; }
+  const std::array<part_description, MOTORS_MAX>& motors() const { return motors_; }
+
+  // --- Time ---
+
+  double tick_us() const;
+  Nanoseconds ticks(double count) const;
+  int time_to_live_ms(int wanted_ms) const;  ///< that, or the longest that the unit accepts
+  /// The least divider with which the line carries such a stream.
+  int least_divider(std::uint8_t flags, int inertial_count = 0) const;
+
+  // --- Bytes and messages ---
+
+  void write(const Bytes& bytes);
+  void send(const Bytes& message);  ///< its frame, after a zero byte
+
+  /// The next good message, which has been taken into account; nothing by the deadline.
+  std::optional<Bytes> next(Nanoseconds deadline);
+  void wait(Nanoseconds duration);
+
+  /// Sends the message, again if need be, until a reply of that type matches.
+  Bytes request(const std::string& name, const Bytes& message, std::uint8_t reply_type,
+                const std::function<bool(const Bytes&)>& matches = {});
+
+  /// Good messages of that type since the last begin().
+  int count_of(std::uint8_t type) const;
+  Nanoseconds last_reply_time() const { return reply_time_; }
+
+  // --- Requests ---
+
+  hello_reply hello();
+  describe_reply describe(std::uint8_t part, std::uint8_t index);
+  /// CONFIGURE with a new sequence.
+  configure_reply configure(const Stream& stream);
+  configure_request configure_request_of(const Stream& stream);
+  configure_reply request_configure(const configure_request& request);
+  clear_reply clear(std::uint8_t step, std::uint16_t token);
+
+  // --- What every check begins with ---
+
+  /// HELLO: no stream, output off. Forgets what was received.
+  void begin();
+  /// begin(), then a stream. Throws unless the unit carries CONFIGURE out.
+  configure_reply begin_stream(const Stream& stream = {});
+  void clear_trip();
+  /// begin_stream() and clear_trip().
+  void begin_armed(const Stream& stream = {});
+
+  // --- Samples ---
+
+  Sample next_sample();
+  const std::optional<Sample>& last_sample() const { return last_; }
+  /// Samples until then.
+  std::vector<Sample> samples_for(Nanoseconds duration);
+  /// Samples until one fulfils the condition, which it returns. Throws Failed with `expected`.
+  Sample sample_until(const std::function<bool(const Sample&)>& condition,
+                      const std::string& expected, int samples_max = 200);
+  const std::vector<Fault>& faults() const { return faults_; }
+  const std::vector<Inertial>& inertial() const { return inertial_; }
+  int divider() const { return divider_; }
+
+  // --- Commands ---
+
+  /// Sends a COMMAND, or COMMAND_COMPACT in a compact stream. Returns its sequence.
+  std::uint16_t command(std::uint8_t flags, std::int64_t answers, int ttl_ms = 0);
+  void skip_command_sequences(int count);
+  command_request command_of(std::uint8_t flags, std::int64_t answers, int ttl_ms);
+  std::int16_t command_q15(int motor) const;  ///< what enabled commands ask for
+  /// Answers each sample with an enabled command until one reports DRIVING.
+  Sample drive(int ttl_ms);
+  /// Switches the output off without a trip.
+  void idle();
+  /// COMMAND_TRIP until a sample is tripped.
+  void trip();
+
+  // --- Over the whole session ---
+
+  /// Keeps the first violation of an overall requirement.
+  void note_violation(const std::string& id, const std::string& detail);
+  const std::map<std::string, std::string>& violations() const { return violations_; }
+  std::uint64_t samples_received() const { return samples_received_; }
+  /// Of these, samples in which that encoder was valid.
+  std::uint64_t valid_samples(std::size_t encoder) const { return valid_samples_[encoder]; }
+  std::uint64_t frames_received() const { return decoder_.counters().good; }
+  /// How late this computer was at most since begin(): not the unit's fault.
+  Nanoseconds lateness() const { return lateness_; }
+  /// Switches the output off and trips the unit, also after Interrupted. False when the unit does
+  /// not confirm it.
+  bool finish();
+
+ private:
+  bool read(Nanoseconds deadline);
+  void take(const Bytes& message, Nanoseconds at);
+  void take_sample(const Bytes& message, Nanoseconds at);
+  void judge_sample(const Sample& sample, bool is_compact);
+  void take_configure_reply(const Bytes& message);
+  sample_shape shape() const;
+
+  Transport* transport_;
+  Settings settings_;
+  const std::atomic<bool>* stop_;
+  bool is_finishing_ = false;
+  FrameDecoder decoder_;
+  std::array<std::uint8_t, 512> received_{};
+  std::size_t received_begin_ = 0;
+  std::size_t received_end_ = 0;
+
+  bool is_fresh_ = false;
+  bool is_connected_ = false;
+  std::uint64_t damaged_before_ = 0;  // frames, before the first HELLO_REPLY
+  std::optional<configure_reply> first_answer_;
+  std::map<int, int> heard_before_hello_;  // messages by type
+  hello_reply first_facts_{};
+  hello_reply facts_{};
+  std::array<part_description, ENCODERS_MAX> encoders_{};
+  std::array<part_description, MOTORS_MAX> motors_{};
+  bool is_described_ = false;
+
+  std::uint16_t nonce_ = 0x5A01;
+  std::uint16_t configure_sequence_ = 0x4C00;
+  std::uint16_t command_sequence_ = 100;
+  Nanoseconds reply_time_{0};
+  std::map<int, int> counts_;
+
+  std::optional<configure_request> awaited_;  // sent, and not answered yet
+  bool is_streaming_ = false;
+  std::uint8_t stream_flags_ = 0;
+  int divider_ = 1;
+  std::optional<Sample> last_;
+  std::uint64_t samples_received_ = 0;
+  std::uint64_t samples_before_ = 0;  // begin()
+  std::vector<Fault> faults_;
+  std::vector<Inertial> inertial_;
+  std::optional<Nanoseconds> least_delay_;  // from latch to reading, in this stream
+  Nanoseconds lateness_{0};
+
+  std::map<std::string, std::string> violations_;
+  std::array<std::uint64_t, ENCODERS_MAX> valid_samples_{};
+};
+
+std::string hex_text(std::uint64_t value);
+/// "FAULT_BOOT, FAULT_TTL"; "none".
+std::string fault_names(unsigned fault_flags);
+std::string status_names(unsigned status);
+
+}  // namespace firmware_iface::conformance

@@ -1,0 +1,308 @@
+// The time to live, and what else trips the unit.
+
+#include <algorithm>
+#include <optional>
+
+#include "firmware_iface/conformance/check.hpp"
+#include "firmware_iface/wire/message_type.h"
+
+namespace firmware_iface::conformance {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kTtlWanted_ms = 60;
+
+// Answers a sample that is several ticks old, so that a time to live that counts from the arrival
+// of the COMMAND shows. Returns the unit's time from that sample's latch to the first sample that
+// is tripped; nothing when the COMMAND or a sample did not come through.
+std::optional<std::int64_t> measured_ttl_us(TestHost& host, int ttl_ms) {
+  constexpr std::int64_t kWaitMore_us = 500'000;
+  const double ttl_ticks = 1e3 * ttl_ms / host.tick_us();
+  const int old_ticks = std::clamp(static_cast<int>(ttl_ticks / 3.0), 1, 6);
+  host.begin_armed();
+  const Sample answered = host.next_sample();
+  Sample sample = host.sample_until(
+      [&](const Sample& later) {
+        return (later.number - answered.number) * host.divider() >= old_ticks;
+      },
+      "samples go on");
+  host.command(COMMAND_ENABLE, answered.number, ttl_ms);
+  bool has_driven = false;
+  for (std::int64_t before = sample.number;; before = sample.number) {
+    sample = host.next_sample();
+    if (sample.has_rejected() || sample.number != before + 1) return std::nullopt;
+    has_driven = has_driven || sample.is_driving();
+    const std::int64_t elapsed_us = sample.time_us - answered.time_us;
+    if (sample.is_tripped()) {
+      expect((sample.report.fault_flags & FAULT_TTL) != 0,
+             "the unit trips, but for " + fault_names(sample.report.fault_flags));
+      expect(has_driven, "the COMMAND never drives");
+      return elapsed_us;
+    }
+    expect(elapsed_us < 1000 * ttl_ms + kWaitMore_us,
+           "500 ms after a time to live of " + std::to_string(ttl_ms) +
+               " ms the unit is not tripped: " + status_names(sample.report.status));
+  }
+}
+
+Figure ttl_counts_from_sample(TestHost& host) {
+  constexpr int kTries = 5;
+  const int ttl_ms = host.time_to_live_ms(kTtlWanted_ms);
+  for (int k = 0; k < kTries; ++k) {
+    const auto elapsed_us = measured_ttl_us(host, ttl_ms);
+    if (!elapsed_us) continue;
+    const double period_us = host.tick_us() * host.divider();
+    const double elapsed_ms = static_cast<double>(*elapsed_us) * 1e-3;
+    // Latches are whole microseconds.
+    expect(static_cast<double>(*elapsed_us) >= 1e3 * ttl_ms - 1.0 &&
+               static_cast<double>(*elapsed_us) < 1e3 * ttl_ms + period_us - 0.5,
+           "a time to live of " + std::to_string(ttl_ms) + " ms ends " + text_of(elapsed_ms) +
+               " ms after the latch of the sample answered; expected is the first sample from " +
+               std::to_string(ttl_ms) + " ms on, one every " + text_of(period_us * 1e-3) + " ms");
+    return {elapsed_ms, "ms", "with ttl_ms " + std::to_string(ttl_ms)};
+  }
+  throw Failed{"of " + std::to_string(kTries) +
+               " COMMANDs that answer a sample some ticks old none was accepted"};
+}
+
+// The COMMANDs answer sample 0, which is too old, superseded and expired at once: a unit that
+// breaks one rule of C4 alone rejects them all the same.
+Figure rejected_prolongs_nothing(TestHost& host) {
+  constexpr std::int64_t kLate_us = 20'000;
+  constexpr std::int64_t kExpired_us = 300'000;  // longer than any time to live
+  const int ttl_ms = host.time_to_live_ms(kTtlWanted_ms);
+  host.begin_armed({.command_age_ticks = 50});
+  const Sample first = host.next_sample();
+  host.sample_until(
+      [&](const Sample& sample) { return sample.time_us >= first.time_us + kExpired_us; },
+      "samples go on", 100'000);
+  const std::int64_t answered_us = host.drive(ttl_ms).time_us;  // at the latest
+  std::int64_t rejections = 0;
+  for (;;) {
+    host.command(COMMAND_ENABLE, 0, host.facts().ttl_max_ms);
+    const Sample sample = host.next_sample();
+    rejections += sample.has_rejected() ? 1 : 0;
+    const std::int64_t elapsed_us = sample.time_us - answered_us;
+    if (sample.is_tripped()) {
+      expect((sample.report.fault_flags & FAULT_TTL) != 0,
+             "the unit trips, but for " + fault_names(sample.report.fault_flags));
+      return {static_cast<double>(elapsed_us) * 1e-3, "ms",
+              std::to_string(rejections) + " rejections"};
+    }
+    expect(elapsed_us < 1000 * ttl_ms + kLate_us,
+           "with COMMANDs that it must reject the unit drives for more than " +
+               text_of(static_cast<double>(elapsed_us) * 1e-3) + " ms, its ttl_ms is " +
+               std::to_string(ttl_ms));
+  }
+}
+
+Figure drives_while_commands_come(TestHost& host) {
+  constexpr std::int64_t kDuration_us = 300'000;
+  const int ttl_ms = host.time_to_live_ms(100);
+  host.begin_armed();
+  const Sample first = host.drive(ttl_ms);
+  Sample sample = first;
+  while (sample.time_us < first.time_us + kDuration_us) {
+    host.command(COMMAND_ENABLE, sample.number, ttl_ms);
+    sample = host.next_sample();
+    expect(sample.is_driving() && !sample.is_tripped(),
+           "while a COMMAND answers each sample the unit stops driving: " +
+               status_names(sample.report.status) + ", " + fault_names(sample.report.fault_flags));
+  }
+  return {static_cast<double>(sample.time_us - first.time_us) * 1e-3, "ms", "driven"};
+}
+
+/// An enabled COMMAND with that ttl must trip a unit that is not driving.
+void expect_ttl_trips(TestHost& host, int ttl_ms) {
+  host.begin_armed();
+  host.command(COMMAND_ENABLE, host.next_sample().number, ttl_ms);
+  for (int k = 0; k < 20; ++k) {
+    const Sample sample = host.next_sample();
+    expect(!sample.is_driving(), "a COMMAND with ttl_ms " + std::to_string(ttl_ms) + " drives");
+    if (!sample.is_tripped()) continue;
+    expect((sample.report.fault_flags & FAULT_COMMAND) != 0,
+           "a COMMAND with ttl_ms " + std::to_string(ttl_ms) + " trips, but for " +
+               fault_names(sample.report.fault_flags));
+    return;
+  }
+  throw Failed{"a COMMAND with ttl_ms " + std::to_string(ttl_ms) + " does not trip"};
+}
+
+Figure ttl_zero_trips(TestHost& host) {
+  expect_ttl_trips(host, 0);
+  return {0.0, "ms", "tripped"};
+}
+
+Figure ttl_above_max_trips(TestHost& host) {
+  const int ttl_max_ms = host.facts().ttl_max_ms;
+  host.begin_armed();
+  host.drive(ttl_max_ms);  // the longest one is accepted
+  if (ttl_max_ms == 255) throw NotTested{"ttl_max_ms is 255, COMMAND cannot ask for more"};
+  expect_ttl_trips(host, ttl_max_ms + 1);
+  expect_ttl_trips(host, 255);
+  return {ttl_max_ms + 1.0, "ms", "tripped, " + std::to_string(ttl_max_ms) + " accepted"};
+}
+
+Figure trips_at_once(TestHost& host) {
+  host.begin_armed();
+  const Sample driving = host.drive(host.time_to_live_ms(255));
+  const std::uint16_t sequence = host.command(COMMAND_TRIP, driving.number, 0);
+  Sample sample = driving;
+  while (!sample.is_tripped()) {
+    sample = host.next_sample();
+    expect(sample.report.command_sequence != sequence || !sample.is_driving(),
+           "the sample that reports COMMAND_TRIP still drives");
+    expect(sample.time_us < driving.time_us + 1'000'000, "COMMAND_TRIP does not trip");
+  }
+  expect((sample.report.fault_flags & FAULT_HOST) != 0,
+         "the unit trips, but for " + fault_names(sample.report.fault_flags));
+  return {static_cast<double>(sample.time_us - driving.time_us) * 1e-3, "ms",
+          "from the sample answered"};
+}
+
+Figure hello_while_driving_trips(TestHost& host) {
+  host.begin_armed();
+  host.drive(host.time_to_live_ms(100));
+  const unsigned faults = host.hello().fault_flags;
+  expect((faults & FAULT_SESSION) != 0, "after HELLO while driving: " + fault_names(faults));
+  return counted(1, "trip");
+}
+
+Figure tripped_does_not_drive(TestHost& host) {
+  host.begin_armed();
+  host.trip();
+  constexpr int kCommands = 100;
+  for (int k = 0; k < kCommands; ++k) {
+    host.command(COMMAND_ENABLE, host.last_sample()->number, host.time_to_live_ms(20));
+    const Sample sample = host.next_sample();
+    expect(!sample.is_driving(), "a tripped unit reports STATUS_DRIVING");
+    expect(sample.is_tripped(), "the trip ends without CLEAR");
+  }
+  host.samples_for(100ms);
+  const unsigned faults = host.next_sample().report.fault_flags;
+  expect(faults == FAULT_HOST,
+         "COMMANDs to a tripped unit change fault_flags to " + fault_names(faults));
+  return counted(kCommands, "COMMAND", "without effect");
+}
+
+Figure starts_tripped(TestHost& host) {
+  const unsigned faults = host.first_facts().fault_flags;
+  if ((faults & FAULT_BOOT) == 0 && !host.is_fresh() && !host.settings().after_reset) {
+    throw NotTested{"the unit was cleared since its reset; reset it and use --after-reset"};
+  }
+  expect((faults & FAULT_BOOT) != 0, "after the reset: " + fault_names(faults));
+  return counted(1, "boot");
+}
+
+struct ReportedTrip {
+  std::string name;
+  std::uint8_t cause;
+  std::int32_t detail;
+};
+
+/// Fails unless the trip was reported as it should. False if there was none: a question of C2, C3,
+/// C8 and H3.
+bool is_reported_once(const TestHost& host, unsigned fault_flags, const ReportedTrip& trip) {
+  if ((fault_flags & trip.cause) == 0) return false;
+  const std::vector<Fault>& faults = host.faults();
+  const auto count = std::ranges::count_if(
+      faults, [&](const Fault& fault) { return fault.report.cause == trip.cause; });
+  expect(count == 1, trip.name + " is reported by " + std::to_string(count) + " FAULTs");
+  expect(faults.size() == 1,
+         trip.name + " is one trip, " + std::to_string(faults.size()) + " FAULTs come");
+  const Fault& fault = faults.front();
+  expect((fault.report.fault_flags & trip.cause) != 0,
+         "FAULT of " + trip.name + " has fault_flags " + fault_names(fault.report.fault_flags));
+  expect(fault.report.detail == trip.detail, "FAULT of " + trip.name + " has detail " +
+                                                 std::to_string(fault.report.detail) +
+                                                 ", expected " + std::to_string(trip.detail));
+  const auto last = static_cast<std::uint16_t>((fault.samples_before - 1) & 0xFFFF);
+  expect(fault.report.sample_sequence == last, "FAULT of " + trip.name + " has sample_sequence " +
+                                                   std::to_string(fault.report.sample_sequence) +
+                                                   ", the last sample was " + std::to_string(last));
+  const auto late_us = static_cast<std::int32_t>(
+      fault.report.tick_us - static_cast<std::uint32_t>(fault.time_us & 0xFFFFFFFF));
+  expect(late_us >= 0 && late_us <= 1.5 * host.tick_us() * host.divider(),
+         "FAULT of " + trip.name + " has tick_us " + std::to_string(fault.report.tick_us) +
+             ", the sample before " + std::to_string(fault.time_us));
+  return true;
+}
+
+Figure reports_trips_once(TestHost& host) {
+  const int ttl_ms = host.time_to_live_ms(kTtlWanted_ms);
+  const auto flags_now = [&] { return host.next_sample().report.fault_flags; };
+  int trips = 0;
+  const auto judge = [&](unsigned flags, const ReportedTrip& trip) {
+    trips += is_reported_once(host, flags, trip) ? 1 : 0;
+  };
+  host.begin_armed();
+  host.next_sample();
+  const std::uint16_t sequence = host.command(COMMAND_TRIP, 0, 0);
+  for (int k = 0; k < 20; ++k) host.next_sample();
+  host.command(COMMAND_TRIP, 0, 0);  // nothing new
+  for (int k = 0; k < 20; ++k) host.next_sample();
+  judge(flags_now(), {"COMMAND_TRIP", FAULT_HOST, sequence});
+
+  host.begin_armed();
+  host.command(COMMAND_ENABLE, host.next_sample().number, 0);
+  for (int k = 0; k < 20; ++k) host.next_sample();
+  judge(flags_now(), {"ttl_ms 0", FAULT_COMMAND, 0});
+
+  host.begin_armed();
+  host.drive(ttl_ms);
+  host.samples_for(1ms * ttl_ms + 50ms);
+  judge(flags_now(), {"a time to live that ran out", FAULT_TTL, ttl_ms});
+
+  host.begin_armed();
+  host.drive(host.time_to_live_ms(100));
+  const unsigned flags = host.hello().fault_flags;
+  host.wait(20ms);
+  judge(flags, {"HELLO while driving", FAULT_SESSION, 0});
+  expect(trips > 0, "nothing trips the unit");
+  return counted(trips, "trip");
+}
+
+Figure latches_flags(TestHost& host) {
+  host.begin_armed();
+  host.trip();
+  for (const int ttl_ms : {0, 255}) {
+    host.command(COMMAND_ENABLE, host.last_sample()->number, ttl_ms);
+    host.samples_for(20ms);
+  }
+  const unsigned both = host.next_sample().report.fault_flags;
+  expect(both == (FAULT_HOST | FAULT_COMMAND),
+         "after COMMAND_TRIP and a wrong ttl_ms: " + fault_names(both));
+  host.command(0, 0);
+  host.samples_for(100ms);
+  const unsigned later = host.hello().fault_flags;
+  expect(later == both, "100 ms after " + fault_names(both) + ": " + fault_names(later));
+  return counted(2, "flag");
+}
+
+}  // namespace
+
+std::vector<Check> time_to_live_checks() {
+  return {
+      {"C3a", "A COMMAND with ttl_ms 0 trips (FAULT_COMMAND).", ttl_zero_trips},
+      {"C3b", "A COMMAND with ttl_ms above ttl_max_ms trips (FAULT_COMMAND).", ttl_above_max_trips},
+      {"C5", "A rejected COMMAND prolongs no time to live.", rejected_prolongs_nothing},
+      {"C6", "The unit drives as long as COMMANDs come in time.", drives_while_commands_come},
+      {"C8", "ttl_ms after the latch of the sample answered the unit trips (FAULT_TTL).",
+       ttl_counts_from_sample},
+  };
+}
+
+std::vector<Check> trip_checks() {
+  return {
+      {"S2a", "The unit starts tripped (FAULT_BOOT).", starts_tripped},
+      {"S2b", "A tripped unit does not drive, whatever COMMANDs come.", tripped_does_not_drive},
+      {"C2b", "COMMAND_TRIP trips at once (FAULT_HOST).", trips_at_once},
+      {"H3e", "HELLO while driving trips (FAULT_SESSION).", hello_while_driving_trips},
+      {"S5", "Each trip is reported once in FAULT, with its cause, detail, sample and time.",
+       reports_trips_once},
+      {"T8b", "Fault flags are latched: a second cause adds its bit.", latches_flags},
+  };
+}
+
+}  // namespace firmware_iface::conformance
