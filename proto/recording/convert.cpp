@@ -1,5 +1,6 @@
 #include "proto/recording/convert.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 
@@ -34,10 +35,23 @@ void read_vector(const rigcal::v1::Vector3& from, double* to) {
   to[2] = from.z();
 }
 
+using CommandField = google::protobuf::RepeatedField<double>;
+
+bool are_commands(const CommandField& field) {
+  return field.size() <= static_cast<int>(kMotorCountMax);
+}
+
+// A command of zero was left out while a message held one command.
+std::uint32_t read_commands(const CommandField& from, MotorCommands& to) {
+  std::copy(from.begin(), from.end(), to.begin());
+  return static_cast<std::uint32_t>(std::max(from.size(), 1));
+}
+
 }  // namespace
 
 void to_message(const Sample& sample, rigcal::v1::Sample& message) {
   assert(sample.channel_count <= kChannelCountMax);
+  assert(sample.motor_count <= kMotorCountMax);
   message.Clear();
   message.set_timestamp(sample.timestamp_s);
   message.set_sequence(sample.sequence);
@@ -48,7 +62,7 @@ void to_message(const Sample& sample, rigcal::v1::Sample& message) {
     message.add_encoder_counts(sample.encoder_counts[k]);
     message.add_valid(sample.valid[k]);
   }
-  message.set_command_v(sample.command_V);
+  for (std::size_t k = 0; k < sample.motor_count; ++k) message.add_command(sample.command[k]);
   message.set_command_sequence(sample.command_sequence);
   message.set_tripped(sample.tripped);
   message.set_driving(sample.driving);
@@ -59,7 +73,7 @@ void to_message(const Sample& sample, rigcal::v1::Sample& message) {
 std::optional<Sample> from_message(const rigcal::v1::Sample& message) {
   const int count = message.angle_rad_size();
   if (count > static_cast<int>(kChannelCountMax) || message.encoder_counts_size() != count ||
-      message.valid_size() != count) {
+      message.valid_size() != count || !are_commands(message.command())) {
     return std::nullopt;
   }
   Sample sample;
@@ -73,7 +87,7 @@ std::optional<Sample> from_message(const rigcal::v1::Sample& message) {
     sample.encoder_counts[channel] = message.encoder_counts(k);
     sample.valid[channel] = message.valid(k);
   }
-  sample.command_V = message.command_v();
+  sample.motor_count = read_commands(message.command(), sample.command);
   sample.command_sequence = message.command_sequence();
   sample.tripped = message.tripped();
   sample.driving = message.driving();
@@ -111,17 +125,24 @@ void to_message(const Command& command, rigcal::v1::Command& message) {
   message.Clear();
   message.set_timestamp(command.timestamp_s);
   message.set_command_sequence(command.command_sequence);
-  message.set_command_v(command.command_V);
-  message.set_command_v_requested(command.command_V_requested);
+  for (std::size_t k = 0; k < command.motor_count; ++k) {
+    message.add_command(command.command[k]);
+    message.add_command_requested(command.command_requested[k]);
+  }
   message.set_flags(command.flags);
 }
 
 std::optional<Command> from_message(const rigcal::v1::Command& message) {
-  return Command{.timestamp_s = message.timestamp(),
-                 .command_sequence = message.command_sequence(),
-                 .command_V = message.command_v(),
-                 .command_V_requested = message.command_v_requested(),
-                 .flags = message.flags()};
+  if (!are_commands(message.command()) || !are_commands(message.command_requested())) {
+    return std::nullopt;
+  }
+  Command command{.timestamp_s = message.timestamp(),
+                  .command_sequence = message.command_sequence(),
+                  .flags = message.flags()};
+  command.motor_count = read_commands(message.command(), command.command);
+  const auto requested = read_commands(message.command_requested(), command.command_requested);
+  if (requested != command.motor_count) return std::nullopt;
+  return command;
 }
 
 void to_message(const Gap& gap, rigcal::v1::Gap& message) {

@@ -18,8 +18,9 @@ void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
 
 /// Nothing for a sample whose channel arrays differ in length or have more than kChannelCountMax
-/// entries, or an inertial reading without a count for each axis. An unknown enumerator becomes
-/// kUnspecified. Whether a recording may hold it is for RecordingRules to say.
+/// entries, for more than kMotorCountMax commands, or for an inertial reading without a count for
+/// each axis. An unknown enumerator becomes kUnspecified. Whether a recording may hold it is for
+/// RecordingRules to say.
 std::optional<Sample> from_message(const rigcal::v1::Sample& message);
 std::optional<InertialReading> from_message(const rigcal::v1::InertialReading& message);
 std::optional<Command> from_message(const rigcal::v1::Command& message);

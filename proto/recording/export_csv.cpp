@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -19,6 +20,16 @@ namespace proto {
 namespace {
 
 constexpr std::size_t kBufferSize = 1 << 16;  // handed to the file at once [byte]
+constexpr std::string_view kCommandBeginning = "command_";
+
+// A unit as part of a column's name.
+std::string unit_word(const std::string& unit) {
+  std::string word;
+  for (const char c : unit) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) word += c;
+  }
+  return word.empty() ? "V" : word;
+}
 
 template <typename Number>
 void append_number(std::string& text, Number value) {
@@ -62,7 +73,8 @@ class CsvWriter final : public RecordingVisitor {
     for (std::size_t c = 0; c < header.hinges.size(); ++c) {
       line_.append(",").append(header.hinges[c]).append("_").append(unit_of(header, c));
     }
-    line_ += ",command_V,segment,sequence,device_time_us";
+    for (const std::string& column : command_columns(header)) line_.append(",").append(column);
+    line_ += ",segment,sequence,device_time_us";
     for (const std::string& hinge : header.hinges)
       line_.append(",").append(hinge).append("_counts");
     for (const std::string& hinge : header.hinges) line_.append(",").append(hinge).append("_valid");
@@ -90,7 +102,7 @@ class CsvWriter final : public RecordingVisitor {
       line_ += ',';
       if (sample.valid[c]) put_number(sample.angle_rad[c]);
     }
-    put_cell(sample.command_V);
+    for (std::size_t m = 0; m < sample.motor_count; ++m) put_cell(sample.command[m]);
     put_cell(segment_);
     put_cell(sample.sequence);
     put_cell(sample.device_time_us);
@@ -155,6 +167,30 @@ class CsvWriter final : public RecordingVisitor {
 };
 
 }  // namespace
+
+std::vector<std::string> command_columns(const RecordingHeader& header) {
+  std::vector<std::string> columns;
+  for (std::size_t m = 0; m < shape_of(header).commands(); ++m) {
+    std::string column(kCommandBeginning);
+    if (header.motors.size() > 1) column += header.motors[m] + "_";
+    columns.push_back(column + unit_word(command_unit_of(header, m)));
+  }
+  return columns;
+}
+
+bool read_command_columns(std::span<const std::string> columns, RecordingHeader& header) {
+  const bool several = columns.size() > 1;
+  for (const std::string& column : columns) {
+    if (!column.starts_with(kCommandBeginning)) return false;
+    const std::size_t underscore = column.rfind('_');
+    const std::size_t name = kCommandBeginning.size();
+    if (several != (underscore > name)) return false;
+    if (!several) continue;
+    header.motors.push_back(column.substr(name, underscore - name));
+    header.command_units.push_back(column.substr(underscore + 1));
+  }
+  return !columns.empty() && parse_motors(join_names(header.motors)) == header.motors;
+}
 
 Result<RecordingScan> export_csv(const std::string& recording_path, const std::string& csv_path) {
   auto input = open_input_file(recording_path);

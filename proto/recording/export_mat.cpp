@@ -75,15 +75,19 @@ class MatWriter {
     return put(make_matrix(name, recording_.samples.size(), 1, std::move(values)));
   }
 
-  bool put_channels(const char* name,
-                    const std::function<double(const Sample&, std::size_t)>& value) {
-    const std::size_t channels = recording_.header.hinges.size();
+  bool put_columns(const char* name, std::size_t columns,
+                   const std::function<double(const Sample&, std::size_t)>& value) {
     std::vector<double> values;
-    values.reserve(recording_.samples.size() * channels);
-    for (std::size_t c = 0; c < channels; ++c) {
+    values.reserve(recording_.samples.size() * columns);
+    for (std::size_t c = 0; c < columns; ++c) {
       for (const Sample& sample : recording_.samples) values.push_back(value(sample, c));
     }
-    return put(make_matrix(name, recording_.samples.size(), channels, std::move(values)));
+    return put(make_matrix(name, recording_.samples.size(), columns, std::move(values)));
+  }
+
+  bool put_channels(const char* name,
+                    const std::function<double(const Sample&, std::size_t)>& value) {
+    return put_columns(name, recording_.header.hinges.size(), value);
   }
 
   bool write_samples() {
@@ -96,8 +100,7 @@ class MatWriter {
     };
     const auto number = [](auto value) { return static_cast<double>(value); };
     return put_column("time_s", [](const Sample& s) { return s.timestamp_s; }) &&
-           put_column("command_V", [](const Sample& s) { return s.command_V; }) &&
-           put_column("segment", count_segment) &&
+           write_commands() && put_column("segment", count_segment) &&
            put_column("sequence", [&](const Sample& s) { return number(s.sequence); }) &&
            put_column("device_time_us",
                       [&](const Sample& s) { return number(s.device_time_us); }) &&
@@ -114,6 +117,21 @@ class MatWriter {
                [&](const Sample& s, std::size_t c) { return number(s.encoder_counts[c]); }) &&
            put_channels("valid",
                         [&](const Sample& s, std::size_t c) { return number(s.valid[c]); });
+  }
+
+  bool write_commands() {
+    const RecordingHeader& header = recording_.header;
+    if (header.motors.size() <= 1) {
+      return put_column(command_columns(header).front().c_str(),
+                        [](const Sample& s) { return s.command.front(); });
+    }
+    std::vector<std::string> units;
+    for (std::size_t m = 0; m < header.motors.size(); ++m) {
+      units.push_back(command_unit_of(header, m));
+    }
+    return put_columns(kMatCommands, header.motors.size(),
+                       [](const Sample& s, std::size_t m) { return s.command[m]; }) &&
+           put_names(kMatMotors, header.motors) && put_names(kMatCommandUnits, units);
   }
 
   bool write_gaps() {

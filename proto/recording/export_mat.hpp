@@ -9,15 +9,20 @@ namespace proto {
 
 inline constexpr const char* kMatReadings = "reading";
 inline constexpr const char* kMatUnits = "reading_unit";
+inline constexpr const char* kMatCommands = "command";
+inline constexpr const char* kMatMotors = "motors";
+inline constexpr const char* kMatCommandUnits = "command_units";
 
 /// Writes a recording as a MAT file, version 5, for MATLAB, Octave and SciPy. Variables, n samples
 /// and h hinges:
 ///
-///   time_s, command_V, segment, sequence, device_time_us, command_sequence,
+///   time_s, commands, segment, sequence, device_time_us, command_sequence,
 ///   tripped, driving, fault_flags, error_count         n×1
 ///   angle_rad, encoder_counts, valid                   n×h, NaN angles where not valid
 ///   gaps                                               m×2: first missing sequence, how many
 ///   hinges                                             1×h cell of names
+///   command_V or, in another unit, command_<unit>      n×1 for one motor, as in a CSV file
+///   command, motors, command_units                     n×m, 1×m cells: for several motors
 ///   reading, reading_unit                              n×h, 1×h cell of "rad" and "m": instead of
 ///                                                      angle_rad where joints slide
 ///   clock                                              k×3: time_s, rate error and its sd [ppm]

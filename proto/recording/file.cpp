@@ -118,7 +118,7 @@ class PosixOutputFile final : public OutputFile {
     if (::fdatasync(file_.get()) != 0) {
       return system_error(part_path(path_), "cannot make durable", errno);
     }
-    return success();
+    return check_still_there(part_path(path_));
   }
 
   Status publish() override {
@@ -164,6 +164,12 @@ class PosixInputFile final : public InputFile {
 }  // namespace
 
 std::string part_path(const std::string& path) { return path + ".part"; }
+
+Status check_still_there(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) return success();
+  return Error{ErrorCode::kNotFound,
+               path + ": was removed or moved away while it was being written"};
+}
 
 Status check_free(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0) {

@@ -24,8 +24,8 @@ class OutputFile {
   /// that cannot do that succeed without doing anything.
   virtual Status reserve(std::uint64_t size_bytes) = 0;
 
-  /// Returns once everything appended so far is on the disk (fdatasync). May be called from another
-  /// thread while this one appends.
+  /// Returns once everything appended so far is on the disk (fdatasync). kNotFound when the file
+  /// was removed or moved away meanwhile. May be called from another thread while this one appends.
   virtual Status sync() = 0;
 
   /// Gives the file its final name and makes the name durable. Never replaces an existing file.
@@ -38,6 +38,11 @@ Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path);
 
 /// The name a file has until it is complete.
 std::string part_path(const std::string& path);
+
+/// @return kNotFound, with a sentence, when a file that this program writes is no longer where it
+/// was
+///         made
+Status check_still_there(const std::string& path);
 
 /// For files that somebody else writes. The first tells that neither `path` nor its .part file
 /// exists (kExists otherwise); the second makes the finished .part file durable and gives it its

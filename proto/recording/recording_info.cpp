@@ -34,6 +34,7 @@ class Inspector final : public RecordingVisitor {
     info_.header = header;
     info_.channels.resize(header.hinges.size(), {0, kNothing, kNothing});
     info_.inertial.resize(header.inertial_sensors.size());
+    info_.motors.resize(shape_of(header).commands());
   }
 
   void on_inertial(const InertialReading& reading) override {
@@ -50,12 +51,17 @@ class Inspector final : public RecordingVisitor {
   void on_sample(const Sample& sample) override {
     if (first_) {
       info_.first_s = sample.timestamp_s;
-      info_.command_V_min = info_.command_V_max = sample.command_V;
+      for (std::size_t m = 0; m < info_.motors.size(); ++m) {
+        info_.motors[m] = {sample.command[m], sample.command[m]};
+      }
       first_ = false;
     }
     info_.last_s = sample.timestamp_s;
-    info_.command_V_min = std::min(info_.command_V_min, sample.command_V);
-    info_.command_V_max = std::max(info_.command_V_max, sample.command_V);
+    for (std::size_t m = 0; m < info_.motors.size(); ++m) {
+      RecordingInfo::Motor& motor = info_.motors[m];
+      motor.command_min = std::min(motor.command_min, sample.command[m]);
+      motor.command_max = std::max(motor.command_max, sample.command[m]);
+    }
     for (std::size_t c = 0; c < sample.channel_count; ++c) {
       RecordingInfo::Channel& channel = info_.channels[c];
       if (!sample.valid[c]) {
@@ -122,9 +128,12 @@ void append_facts(const RecordingInfo& info, std::string& text) {
   const auto count = static_cast<unsigned long long>(info.scan.sample_count);
   append_line(text, "samples     %llu in %.3f s, %.1f kB", count, duration_s,
               1e-3 * static_cast<double>(info.size_bytes));
-  const auto unit = info.header.facts.find("command_unit");
-  append_line(text, "command     %.3f to %.3f %s", info.command_V_min, info.command_V_max,
-              unit == info.header.facts.end() ? "" : unit->second.c_str());
+  for (std::size_t m = 0; m < info.motors.size(); ++m) {
+    const bool named = m < info.header.motors.size();
+    append_line(text, "command     %.3f to %.3f %s%s", info.motors[m].command_min,
+                info.motors[m].command_max, command_unit_of(info.header, m).c_str(),
+                named ? (" at " + info.header.motors[m]).c_str() : "");
+  }
   for (std::size_t c = 0; c < info.channels.size(); ++c) {
     const RecordingInfo::Channel& channel = info.channels[c];
     append_line(text, "%-11s %.4f to %.4f %s, %llu samples without a reading",

@@ -20,9 +20,12 @@ struct RecordingInfo {
   std::uint64_t size_bytes = 0;
   double first_s = 0.0;  ///< time of the first and of the last sample
   double last_s = 0.0;
-  double command_V_min = 0.0;
-  double command_V_max = 0.0;
 
+  struct Motor {
+    double command_min = 0.0;
+    double command_max = 0.0;
+  };
+  std::vector<Motor> motors;  ///< by motor; one also where the recording names none
   struct Channel {
     std::uint64_t invalid_count = 0;  ///< samples without a reading of it
     double angle_rad_min = 0.0;       ///< over the valid ones, NaN if there are none

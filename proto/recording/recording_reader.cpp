@@ -114,7 +114,7 @@ class Decoder final : public McapVisitor {
   void deliver_header(const McapMap& protected_values) {
     if (auto header = parse_recording_header(protected_values)) header_ = std::move(*header);
     if (header_) {
-      rules_ = RecordingRules({header_->hinges.size(), header_->inertial_sensors.size()});
+      rules_ = RecordingRules(shape_of(*header_));
       visitor_.on_header(*header_);
     }
     header_delivered_ = header_.has_value();

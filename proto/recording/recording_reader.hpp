@@ -60,7 +60,7 @@ struct Recording {
   RecordingScan scan;
 };
 
-/// @param size_bytes_max  a larger file is kTooLarge; the content takes about twice its size
+/// @param size_bytes_max  a larger file is kTooLarge; the content takes about four times its size
 Result<Recording> read_recording(const InputFile& file,
                                  std::uint64_t size_bytes_max = std::uint64_t{4} << 30);
 Result<Recording> read_recording(const std::string& path);

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "proto/check/number_ranges.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/recording/topics.hpp"
 
@@ -30,11 +29,11 @@ const NumberRange& angle_range() {
   return range;
 }
 const NumberRange& output_range() {
-  static const NumberRange& range = range_of("Sample.command_V");
+  static const NumberRange& range = range_of("Sample.command");
   return range;
 }
 const NumberRange& command_range() {
-  static const NumberRange& range = range_of("Command.command_V");
+  static const NumberRange& range = range_of("Command.command");
   return range;
 }
 const NumberRange& reading_range() {
@@ -68,6 +67,19 @@ bool are_different(const std::vector<std::string>& names) {
   return different.size() == names.size() && !different.contains("");
 }
 
+// No names, or up to `count_max` different ones; nothing for any other list.
+std::optional<std::vector<std::string>> parse_up_to(std::size_t count_max,
+                                                    const std::string& list) {
+  if (list.empty()) return std::vector<std::string>();
+  std::vector<std::string> names = split_names(list);
+  if (names.size() > count_max || !are_different(names)) return std::nullopt;
+  return names;
+}
+
+// Recordings named their one motor and its unit so before there could be several.
+constexpr std::string_view kOneMotorKey = "motor";
+constexpr std::string_view kOneUnitKey = "command_unit";
+
 }  // namespace
 
 std::vector<std::string> parse_hinges(const std::string& names) {
@@ -77,10 +89,19 @@ std::vector<std::string> parse_hinges(const std::string& names) {
 }
 
 std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names) {
-  if (names.empty()) return std::vector<std::string>();
-  std::vector<std::string> sensors = split_names(names);
-  if (sensors.size() > kInertialCountMax || !are_different(sensors)) return std::nullopt;
-  return sensors;
+  return parse_up_to(kInertialCountMax, names);
+}
+
+std::optional<std::vector<std::string>> parse_motors(const std::string& names) {
+  return parse_up_to(kMotorCountMax, names);
+}
+
+std::optional<std::vector<std::string>> parse_command_units(const std::string& units,
+                                                            std::size_t motors) {
+  if (units.empty()) return std::vector<std::string>();
+  std::vector<std::string> list = split_names(units);
+  if (list.size() != motors) return std::nullopt;
+  return list;
 }
 
 std::optional<std::vector<std::string>> parse_slides(const std::string& names,
@@ -96,7 +117,7 @@ std::optional<std::vector<std::string>> parse_slides(const std::string& names,
 
 std::string join_names(const std::vector<std::string>& names) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  for (std::size_t k = 0; k < names.size(); ++k) list += (k == 0 ? "" : ",") + names[k];
   return list;
 }
 
@@ -107,18 +128,31 @@ std::map<std::string, std::string> named_in(const RecordingHeader& header) {
   };
   add(kHingesKey, header.hinges);
   add(kSlidesKey, header.slides);
+  add(kMotorsKey, header.motors);
+  add(kCommandUnitsKey, header.command_units);
   add(kInertialKey, header.inertial_sensors);
   return entries;
 }
 
 std::optional<RecordingHeader> names_in(
     const std::function<std::string(std::string_view key)>& entry) {
-  RecordingHeader header{.hinges = parse_hinges(entry(kHingesKey))};
-  auto slides = parse_slides(entry(kSlidesKey), header.hinges);
+  std::optional<RecordingHeader> header(RecordingHeader{.hinges = parse_hinges(entry(kHingesKey))});
+  auto slides = parse_slides(entry(kSlidesKey), header->hinges);
   auto sensors = parse_inertial_sensors(entry(kInertialKey));
-  if (header.hinges.empty() || !slides || !sensors) return std::nullopt;
-  header.slides = std::move(*slides);
-  header.inertial_sensors = std::move(*sensors);
+  if (header->hinges.empty() || !slides || !sensors) return std::nullopt;
+  header->slides = std::move(*slides);
+  header->inertial_sensors = std::move(*sensors);
+  std::string motor_names = entry(kMotorsKey);
+  const bool names_motors = !motor_names.empty();
+  if (!names_motors) motor_names = entry(kOneMotorKey);
+  auto motors = parse_motors(motor_names);
+  if (!motors) return std::nullopt;
+  header->motors = std::move(*motors);
+  if (header->motors.empty()) return header;
+  auto units = parse_command_units(entry(names_motors ? kCommandUnitsKey : kOneUnitKey),
+                                   header->motors.size());
+  if (!units) return std::nullopt;
+  header->command_units = std::move(*units);
   return header;
 }
 
@@ -126,6 +160,14 @@ const char* unit_of(const RecordingHeader& header, std::size_t channel) {
   const bool slides =
       std::ranges::find(header.slides, header.hinges[channel]) != header.slides.end();
   return slides ? "m" : "rad";
+}
+
+std::string command_unit_of(const RecordingHeader& header, std::size_t motor) {
+  return motor < header.command_units.size() ? header.command_units[motor] : std::string();
+}
+
+RecordingShape shape_of(const RecordingHeader& header) {
+  return {header.hinges.size(), header.inertial_sensors.size(), header.motors.size()};
 }
 
 RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
@@ -146,6 +188,17 @@ RuleBreach breach_of(const RecordingHeader& header) {
   if (parse_slides(slides, header.hinges) != header.slides) {
     return "the joints that slide, '" + slides + "', are not different ones of the hinges '" +
            names + "'";
+  }
+  const std::string motors = join_names(header.motors);
+  if (parse_motors(motors) != header.motors) {
+    return "the motors '" + motors + "' are not at most " + std::to_string(kMotorCountMax) +
+           " different names without commas";
+  }
+  const std::string units = join_names(header.command_units);
+  const auto has_comma = [](const std::string& unit) { return unit.find(',') != unit.npos; };
+  if (!header.command_units.empty() && (header.command_units.size() != header.motors.size() ||
+                                        std::ranges::any_of(header.command_units, has_comma))) {
+    return "the units '" + units + "' are not one without commas for each motor";
   }
   const std::string sensors = join_names(header.inertial_sensors);
   if (parse_inertial_sensors(sensors) != header.inertial_sensors) {
@@ -175,10 +228,23 @@ RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
   return std::nullopt;
 }
 
+RuleBreach RecordingRules::breach_of_commands(const std::string& what, std::size_t count,
+                                              const MotorCommands& commands,
+                                              const NumberRange& range) const {
+  if (count != shape_.commands()) {
+    return what + " has " + std::to_string(count) + " commands, but the recording names " +
+           std::to_string(shape_.motors) + " motors";
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    if (auto breach = breach_of_number(what, "command", commands[k], range)) return breach;
+  }
+  return std::nullopt;
+}
+
 RuleBreach RecordingRules::take(const Sample& sample) {
   const std::string what = "sample " + std::to_string(sample.sequence);
   if (auto breach = breach_of_time(what, sample.timestamp_s)) return breach;
-  if (auto breach = breach_of_number(what, "command", sample.command_V, output_range()))
+  if (auto breach = breach_of_commands(what, sample.motor_count, sample.command, output_range()))
     return breach;
   if (sample.device_time_us > kDeviceTimeMax_us || sample.device_time_us < -kDeviceTimeMax_us) {
     return what + " has the unit's time " + std::to_string(sample.device_time_us) +
@@ -221,7 +287,7 @@ RuleBreach RecordingRules::take(const InertialReading& reading) {
 RuleBreach RecordingRules::take(const Command& command) const {
   const std::string what = "command " + std::to_string(command.command_sequence);
   if (auto breach = breach_of_time(what, command.timestamp_s)) return breach;
-  return breach_of_number(what, "voltage", command.command_V, command_range());
+  return breach_of_commands(what, command.motor_count, command.command, command_range());
 }
 
 RuleBreach RecordingRules::take(const Gap& gap) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "proto/check/number_ranges.hpp"
 #include "proto/recording/recording_types.hpp"
 
 namespace proto {
@@ -43,6 +44,15 @@ std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string
 std::optional<std::vector<std::string>> parse_slides(const std::string& names,
                                                      const std::vector<std::string>& hinges);
 
+/// Likewise of the joints that are driven: none, or up to kMotorCountMax different names; nothing
+/// for any other list.
+std::optional<std::vector<std::string>> parse_motors(const std::string& names);
+
+/// The units in a header's list "V,duty", one for each motor; none where the list is empty. Units
+/// may be equal or empty; nothing for any other list.
+std::optional<std::vector<std::string>> parse_command_units(const std::string& units,
+                                                            std::size_t motors);
+
 /// "arm,pendulum", as the functions above read it.
 std::string join_names(const std::vector<std::string>& names);
 
@@ -57,6 +67,9 @@ std::optional<RecordingHeader> names_in(
 /// "rad" of a channel that turns, "m" of one that slides.
 const char* unit_of(const RecordingHeader& header, std::size_t channel);
 
+/// Unit of that motor's command; empty where it is unknown.
+std::string command_unit_of(const RecordingHeader& header, std::size_t motor);
+
 RuleBreach breach_of(const RecordingHeader& header);
 RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns);
 
@@ -64,7 +77,13 @@ RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns);
 struct RecordingShape {
   std::size_t hinges = 0;
   std::size_t inertial_sensors = 0;
+  std::size_t motors = 0;
+
+  /// Commands of each sample: one also where no motor is named.
+  std::size_t commands() const { return motors == 0 ? 1 : motors; }
 };
+
+RecordingShape shape_of(const RecordingHeader& header);
 
 /// Holds the messages of one recording to the rules, in their order.
 class RecordingRules {
@@ -84,6 +103,8 @@ class RecordingRules {
 
  private:
   RuleBreach breach_of_order(const Sample& sample) const;
+  RuleBreach breach_of_commands(const std::string& what, std::size_t count,
+                                const MotorCommands& commands, const NumberRange& range) const;
 
   RecordingShape shape_;
   std::array<std::optional<std::uint64_t>, kInertialCountMax> last_readings_{};  // their samples

@@ -12,7 +12,13 @@ namespace proto {
 /// times are seconds on the recording's clock, zero at its start.
 
 /// Encoder channels of one unit, at most.
-inline constexpr std::size_t kChannelCountMax = 8;
+inline constexpr std::size_t kChannelCountMax = 16;
+
+/// Motors of one unit, at most.
+inline constexpr std::size_t kMotorCountMax = 8;
+
+/// One command for each motor, in the motor's own unit.
+using MotorCommands = std::array<double, kMotorCountMax>;
 
 /// One reading of the unit. Of fixed size, so that a real-time thread can make and queue it.
 struct Sample {
@@ -23,7 +29,8 @@ struct Sample {
   std::array<double, kChannelCountMax> angle_rad{};  ///< NaN where not valid
   std::array<std::int64_t, kChannelCountMax> encoder_counts{};
   std::array<bool, kChannelCountMax> valid{};
-  double command_V = 0.0;              ///< output in force from this latch until the next one
+  std::uint32_t motor_count = 1;  ///< entries in use below; 1 for a rig without a motor as well
+  MotorCommands command{};        ///< output in force from this latch until the next one
   std::uint64_t command_sequence = 0;  ///< of the command that set it; 0: none yet
   bool tripped = false;                ///< the unit holds its output at zero until cleared
   bool driving = false;                ///< the unit obeys a command
@@ -48,8 +55,9 @@ struct InertialReading {
 struct Command {
   double timestamp_s = 0.0;
   std::uint64_t command_sequence = 0;
-  double command_V = 0.0;            ///< after every limit
-  double command_V_requested = 0.0;  ///< as the scenario asked
+  std::uint32_t motor_count = 1;      ///< entries in use below, as in Sample
+  MotorCommands command{};            ///< after every limit
+  MotorCommands command_requested{};  ///< as the scenario asked
   std::uint32_t flags = 0;
 };
 
@@ -131,6 +139,10 @@ struct LoopStats {
 struct RecordingHeader {
   std::vector<std::string> hinges{};  ///< by channel, 1 to kChannelCountMax names without commas
   std::vector<std::string> slides{};  ///< those of `hinges` that slide and are read in metres
+  /// Joints that are driven, by motor: at most kMotorCountMax names without commas. None: no motor,
+  /// or a motor whose joint is unknown.
+  std::vector<std::string> motors{};
+  std::vector<std::string> command_units{};  ///< one a motor, such as "V"; none: unknown
   /// At most kInertialCountMax names without commas.
   std::vector<std::string> inertial_sensors{};
   std::int64_t epoch_unix_ns = 0;  ///< host time of timestamp zero

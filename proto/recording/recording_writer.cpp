@@ -53,7 +53,7 @@ class RecordingWriter::Impl {
   Impl(std::unique_ptr<OutputFile> file, const RecordingHeader& header,
        const McapWriterOptions& options)
       : writer_(std::move(file), options),
-        rules_({header.hinges.size(), header.inertial_sensors.size()}),
+        rules_(shape_of(header)),
         epoch_unix_ns_(header.epoch_unix_ns) {
     // Metadata records have no checksum of their own, channels within a chunk are protected by its.
     add<rigcal::v1::Sample>(kSampleTopic, sample_channel_, make_metadata(header).values);

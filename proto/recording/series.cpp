@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "proto/recording/recording_rules.hpp"
+
 namespace proto {
 namespace {
 
@@ -31,7 +33,8 @@ void append_row(const Sample& sample, SeriesSegment& segment) {
   for (std::size_t c = 0; c < sample.channel_count; ++c) {
     segment.angle_rad.push_back(sample.angle_rad[c]);
   }
-  segment.command_V.push_back(sample.command_V);
+  segment.command.insert(segment.command.end(), sample.command.begin(),
+                         sample.command.begin() + sample.motor_count);
   ++segment.row_count;
 }
 
@@ -48,7 +51,7 @@ Result<Series> make_series(const Recording& recording) {
       recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
   const double period_s = 1e-6 * period_us / (1.0 + 1e-6 * rate_error_ppm);
 
-  Series series{recording.header.hinges, {}};
+  Series series{recording.header.hinges, shape_of(recording.header).commands(), {}};
   for (std::size_t k = 0; k < samples.size();) {
     SeriesSegment segment;
     segment.start_s = samples[k].timestamp_s;

@@ -17,11 +17,12 @@ struct SeriesSegment {
   std::uint64_t first_sequence = 0;  ///< of row 0; the others follow one by one
   std::size_t row_count = 0;
   std::vector<double> angle_rad;  ///< row_count × hinges, row by row; NaN where not valid
-  std::vector<double> command_V;  ///< row_count, held over [t_k, t_{k+1})
+  std::vector<double> command;    ///< row_count × commands, row by row; held over [t_k, t_{k+1})
 };
 
 struct Series {
   std::vector<std::string> hinges;
+  std::size_t command_count = 1;        ///< of each row: RecordingShape::commands
   std::vector<SeriesSegment> segments;  ///< in order of time
 };
 

@@ -247,6 +247,10 @@ Status Spool::sync() {
     sync_error_ = file_error(segments_.back()->path, "cannot make durable", errno);
     return *sync_error_;
   }
+  if (Status there = check_still_there(segments_.back()->path); !there.ok()) {
+    sync_error_ = there.error();
+    return there;
+  }
   durable_end_ = end_;
   return success();
 }

@@ -76,7 +76,7 @@ class Spool final : public BatchStore {
   std::uint64_t acknowledged_through_ = 0;
   std::uint64_t size_bytes_ = 0;
   std::uint64_t damaged_count_ = 0;
-  std::optional<Error> sync_error_;  // of the first fsync that failed
+  std::optional<Error> sync_error_;  // of the first fsync that failed, or of a file that is gone
 };
 
 }  // namespace proto

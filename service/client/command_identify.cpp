@@ -7,6 +7,7 @@
 
 #include "estimator/design/start_pose.hpp"
 #include "estimator/fit/free_parameters.hpp"
+#include "proto/recording/recording_info.hpp"
 #include "proto/text/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -26,7 +27,7 @@ namespace service {
 namespace {
 
 // As rigcal-daq ends.
-constexpr int kRunDone = 0, kRunTripped = 3;
+constexpr int kRunDone = 0, kRunTripped = 3, kRunNotCommissioned = 4;
 
 /// Share of the rig's limits that a run uses while nothing has been estimated, and the factor on it
 /// after a run that met a limit.
@@ -35,6 +36,23 @@ constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
 /// A run that is predicted to narrow no target below this share of its deviation is not worth
 /// making.
 constexpr double kWorthwhile = 0.97;
+
+/// The trip of a run that gives no data to estimate from: it drove nothing, or something other than
+/// a limit of the motion ended it. Empty otherwise.
+std::string unusable_trip(const std::string& recording) {
+  const auto info = proto::inspect_recording(recording);
+  if (!info.ok()) return "";
+  std::string trip;
+  bool has_driven = false, meets_limit = false;
+  for (const proto::Event& event : info.value().events) {
+    has_driven =
+        has_driven || (event.kind == proto::EventKind::kScenario && event.name == "running");
+    if (event.kind != proto::EventKind::kTrip || !trip.empty()) continue;
+    trip = event.text;
+    meets_limit = event.name == "angle" || event.name == "speed";
+  }
+  return has_driven && meets_limit ? "" : trip;
+}
 
 /// Record, estimate, design, and again.
 class Identification {
@@ -184,18 +202,31 @@ class Identification {
         "--out",
         folder_.recording(run)};
     if (!options_.url.empty()) command.insert(command.end(), {"--url", options_.url});
+    if (options_.not_commissioned) command.emplace_back("--not-commissioned");
     const int code = run_program(command, interrupt_.flag());
     ended_ = std::chrono::steady_clock::now();
     folder_.look();
     recorded_ = true;
     if (interrupt_.flag().load()) return stopped();
     if (code == kRunTripped && folder_.count() == run) {
+      if (const std::string trip = unusable_trip(folder_.recording(run)); !trip.empty()) {
+        std::cerr << "rigcal: run " << run << " tripped, and its recording is not used: " << trip
+                  << ".\nCorrect that and give the same command again. What was recorded is in "
+                  << folder_.set_aside() << '\n';
+        return kBadInput;
+      }
       caution_ *= kMoreCaution;
       std::cerr << "note: a limit ended run " << run
                 << "; what it recorded is used, and the next run keeps farther from the limits\n";
       return kDone;
     }
     if (code == kRunDone && folder_.count() == run) return kDone;
+    if (code == kRunNotCommissioned) {
+      std::cerr << "rigcal: the rig is not commissioned, so run " << run
+                << " was refused; run 'rigcal-daq commission --rig " << options_.rig
+                << "' and then the same command again, or add --not-commissioned\n";
+      return kBadInput;
+    }
     std::cerr << "rigcal: rigcal-daq ended run " << run << " with status " << code
               << "; mend that and give the same command again, which goes on from "
               << options_.folder << '\n';
@@ -293,6 +324,8 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   add_experiment_options(command, options.experiment);
   command.add_option("--daq", options.daq, "The rigcal-daq to use; default: the one beside rigcal")
       ->type_name("FILE");
+  command.add_flag("--not-commissioned", options.not_commissioned,
+                   "Drive a rig that rigcal-daq commission has not checked, or that changed since");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 

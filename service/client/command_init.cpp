@@ -238,7 +238,7 @@ void add_options(CLI::App& command, InitOptions& options) {
       ->check(proto::positive_number())
       ->type_name("NUMBER");
   text("--command", columns.command, "Column of the motor's command", "COLUMN");
-  text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m", "UNIT");
+  text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
   command.add_flag("--no-motor", columns.no_motor, "No motor drives it");
   text("--segment", columns.segment, "Column whose change of value starts a new piece", "COLUMN");
 }

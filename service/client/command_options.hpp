@@ -112,6 +112,7 @@ struct IdentifyOptions {
   int runs = 8;
   double pause = 20.0;           ///< [s]
   ExperimentRequest experiment;  ///< threads 0: as many as there are processors
+  bool not_commissioned = false;
   bool quiet = false;
 };
 

@@ -27,6 +27,13 @@ void IdentificationFolder::look() {
   while (std::filesystem::exists(recording(count_ + 1))) ++count_;
 }
 
+std::string IdentificationFolder::set_aside() {
+  const std::string aside = name("run-", count_, ".tripped.mcap");
+  std::filesystem::rename(recording(count_), aside);
+  --count_;
+  return aside;
+}
+
 bool IdentificationFolder::has_result(int run) const {
   return std::filesystem::exists(result(run));
 }

@@ -27,6 +27,9 @@ class IdentificationFolder {
   /// Looks for recordings again.
   void look();
 
+  /// Renames the last recording, so that it is no run. @return its new name
+  std::string set_aside();
+
  private:
   std::string name(const char* stem, int run, const char* ending) const;
 

@@ -260,7 +260,9 @@ std::string guess_command_unit(const ColumnLook& column) {
   if (has(column, {"a", "amp", "amps", "current"})) return "A";
   if (has(column, {"nm", "torque", "tau"})) return "N·m";
   if (has(column, {"n", "force"})) return "N";
-  if (has(column, {"pwm", "duty"})) return "1";
+  if (has(column, {"pwm", "duty"})) {
+    return std::max(std::abs(column.low), std::abs(column.high)) <= 1.0 ? "duty" : "1";
+  }
   if (has(column, kEffortWords)) return has(column, kPositionWords) ? "N" : "N·m";
   return "V";
 }

@@ -36,6 +36,8 @@ std::vector<const ColumnLook*> find_readings(const std::vector<ColumnLook>& colu
 
 /// The column that commands a motor; nothing where none moves.
 const ColumnLook* find_command(const std::vector<ColumnLook>& columns);
+
+/// Its control unit, by the name; "duty" only where no value is beyond ±1.
 std::string guess_command_unit(const ColumnLook& column);
 
 /// A column of few whole numbers called segment, run or trial.

@@ -112,7 +112,7 @@ void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
                                        answers.motor.has_value());
   if (choice.no_motor) return;
   choice.command = column("column of the command", answers.motor ? answers.motor->column : "");
-  choice.command_unit = interview.ask("unit of the command: V, A, N·m, N, 1",
+  choice.command_unit = interview.ask("unit of the command: V, A, N·m, N, duty, 1",
                                       answers.motor ? answers.motor->unit : "V");
 }
 

@@ -294,7 +294,7 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     const std::size_t request = static_cast<std::size_t>(requests.times.first_control) + i;
     controls.push_back(read_control(format.controls[i], table.values[request]));
-    hold_to(proto::range_of("Sample.command_V"), table, static_cast<int>(request),
+    hold_to(proto::range_of("Sample.command"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
   const InertialReadings inertial(format, table, requests.first_inertial, requests.first_angle);

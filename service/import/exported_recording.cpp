@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 #include "proto/check/number_ranges.hpp"
@@ -22,9 +23,6 @@ namespace {
 constexpr const char* kMatAngles = "angle_rad";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// time, angles, four numbers, counts and validities, five numbers.
-std::size_t columns_before_inertial(std::size_t hinges) { return 1 + 3 * hinges + 4 + 5; }
-
 /// The inertial sensors of an export's header, in which they follow so many columns.
 std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& header,
                                              std::size_t first) {
@@ -40,30 +38,41 @@ std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& hea
 
 /// What the header of an export names; nothing for another table's.
 std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::string>& header) {
+  // time_s, readings, commands, segment, sequence, device_time_us, counts, ...: the counts name the
+  // joints, so that the readings before the commands are known by their number.
+  constexpr std::string_view kCounts = "_counts";
+  const auto segment =
+      static_cast<std::size_t>(std::ranges::find(header, std::string("segment")) - header.begin());
   proto::RecordingHeader names;
   std::vector<std::string>& hinges = names.hinges;
-  std::vector<std::string> expected = {"time_s"};
-  for (std::size_t k = 1; k < header.size(); ++k) {
-    const std::size_t underscore = std::min(header[k].rfind('_'), header[k].size());
-    const std::string unit = header[k].substr(underscore);
-    if (unit != "_rad" && unit != "_m") break;
-    hinges.push_back(header[k].substr(0, underscore));
-    if (unit == "_m") names.slides.push_back(hinges.back());
-    expected.push_back(header[k]);
+  for (std::size_t k = segment + 3; k < header.size() && header[k].ends_with(kCounts); ++k) {
+    hinges.push_back(header[k].substr(0, header[k].size() - kCounts.size()));
   }
-  expected.reserve(columns_before_inertial(hinges.size()));
-  const auto add = [&](const char* ending) {
-    for (const std::string& hinge : hinges) expected.push_back(hinge + ending);
+  if (hinges.empty() || hinges.size() > proto::kChannelCountMax || segment < 1 + hinges.size()) {
+    return std::nullopt;
+  }
+  std::vector<std::string> expected = {"time_s"};
+  for (std::size_t c = 0; c < hinges.size(); ++c) {
+    const bool slides = header[1 + c] == hinges[c] + "_m";
+    if (slides) names.slides.push_back(hinges[c]);
+    expected.push_back(hinges[c] + (slides ? "_m" : "_rad"));
+  }
+  const std::span commands(header.begin() + static_cast<std::ptrdiff_t>(expected.size()),
+                           header.begin() + static_cast<std::ptrdiff_t>(segment));
+  if (!proto::read_command_columns(commands, names)) return std::nullopt;
+  expected.insert(expected.end(), commands.begin(), commands.end());
+  const auto add = [&](std::string_view ending) {
+    for (const std::string& hinge : hinges) expected.push_back(hinge + std::string(ending));
   };
-  expected.insert(expected.end(), {"command_V", "segment", "sequence", "device_time_us"});
-  add("_counts");
+  expected.insert(expected.end(), {"segment", "sequence", "device_time_us"});
+  add(kCounts);
   add("_valid");
   expected.insert(expected.end(),
                   {"command_sequence", "tripped", "driving", "fault_flags", "error_count"});
   const bool starts_so = header.size() >= expected.size() &&
                          std::equal(expected.begin(), expected.end(), header.begin());
-  if (hinges.empty() || hinges.size() > proto::kChannelCountMax || !starts_so) return std::nullopt;
-  names.inertial_sensors = inertial_sensors_of(header, columns_before_inertial(hinges.size()));
+  if (!starts_so) return std::nullopt;
+  names.inertial_sensors = inertial_sensors_of(header, expected.size());
   return names;
 }
 
@@ -99,8 +108,7 @@ std::vector<std::string> slides_of(const std::string& path, const std::vector<st
 /// Takes samples one by one, as a recording's reader does.
 class Samples {
  public:
-  explicit Samples(const proto::RecordingHeader& names)
-      : rules_({names.hinges.size(), names.inertial_sensors.size()}) {
+  explicit Samples(const proto::RecordingHeader& names) : rules_(proto::shape_of(names)) {
     recording.header = names;
     recording.scan.container.finished = true;  // a table has no end that could be missing
   }
@@ -158,6 +166,20 @@ void set_rate_error(double rate_error_ppm, double deviation_ppm, proto::Recordin
       {.rate_error_ppm = rate_error_ppm, .rate_error_ppm_sd = deviation_ppm});
 }
 
+/// Name of the variable that holds the commands in a MAT file: of several motors, or of one by its
+/// unit; empty where there is none.
+std::string command_variable(const proto::MatFile& file) {
+  if (file.find(proto::kMatMotors) != nullptr) return proto::kMatCommands;
+  for (const proto::MatFile::Variable& variable : file.variables()) {
+    proto::RecordingHeader unnamed;
+    const bool is_other = variable.name == "command_sequence" || !variable.is_numeric;
+    if (!is_other && proto::read_command_columns({&variable.name, 1}, unnamed)) {
+      return variable.name;
+    }
+  }
+  return {};
+}
+
 /// Samples that are missing between others are known to be.
 void list_gaps(proto::Recording& recording) {
   for (std::size_t k = 1; k < recording.samples.size(); ++k) {
@@ -182,8 +204,10 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   const std::vector<std::string>& hinges = names.hinges;
   const std::vector<std::string>& sensors = names.inertial_sensors;
   const bool tells_clock = header.back() == "release_s";
-  std::vector<proto::ColumnRequest> requests = {
-      {"time_s"}, {"command_V"}, {"sequence"}, {"device_time_us"}};
+  std::vector<proto::ColumnRequest> requests = {{"time_s"}, {"sequence"}, {"device_time_us"}};
+  const std::size_t first_command = requests.size();
+  const std::size_t motors = proto::shape_of(names).commands();
+  for (std::size_t m = 0; m < motors; ++m) requests.push_back({header[1 + hinges.size() + m]});
   const std::size_t first_angle = requests.size();
   for (std::size_t c = 0; c < hinges.size(); ++c) {
     requests.push_back({header[1 + c], proto::MissingCells::kAllowed});
@@ -205,10 +229,13 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
     const auto k = static_cast<std::size_t>(row);
     proto::Sample sample;
     sample.timestamp_s = table.values[0][k];
-    sample.command_V = table.values[1][k];
-    sample.sequence = whole<std::uint64_t>(table.values[2][k], table.where(row, 2), "the sequence");
+    sample.sequence = whole<std::uint64_t>(table.values[1][k], table.where(row, 1), "the sequence");
     sample.device_time_us =
-        whole<std::int64_t>(table.values[3][k], table.where(row, 3), "the unit's time");
+        whole<std::int64_t>(table.values[2][k], table.where(row, 2), "the unit's time");
+    sample.motor_count = static_cast<std::uint32_t>(motors);
+    for (std::size_t m = 0; m < motors; ++m) {
+      sample.command[m] = table.values[first_command + m][k];
+    }
     sample.channel_count = static_cast<std::uint32_t>(hinges.size());
     for (std::size_t c = 0; c < hinges.size(); ++c) {
       sample.angle_rad[c] = table.values[first_angle + c][k];
@@ -239,9 +266,9 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
 
 bool is_exported_mat(const proto::MatFile& file) {
   const auto holds = [&](const std::string& name) { return file.find(name) != nullptr; };
-  return std::ranges::all_of(std::vector<std::string>{"time_s", "command_V", "sequence",
-                                                      "device_time_us", "hinges", "clock"},
-                             holds) &&
+  const std::vector<std::string> always = {"time_s", "sequence", "device_time_us", "hinges",
+                                           "clock"};
+  return std::ranges::all_of(always, holds) && !command_variable(file).empty() &&
          (holds(kMatAngles) || (holds(proto::kMatReadings) && holds(proto::kMatUnits)));
 }
 
@@ -262,7 +289,15 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
     throw proto::InputError(path + ": variable 'hinges' names " + std::to_string(hinges.size()) +
                             " hinges; export the recording again");
   }
-  const std::vector<double> commands = column("command_V", rows);
+  if (file.find(proto::kMatMotors) != nullptr) {
+    names.motors = file.read_texts(proto::kMatMotors);
+    names.command_units = file.read_texts(proto::kMatCommandUnits);
+    if (const auto breach = proto::breach_of(names)) {
+      throw proto::InputError(path + ": " + *breach + "; export the recording again");
+    }
+  }
+  const std::size_t motors = proto::shape_of(names).commands();
+  const std::vector<double> commands = column(command_variable(file).c_str(), rows * motors);
   const std::vector<double> sequences = column("sequence", rows);
   const std::vector<double> unit_times = column("device_time_us", rows);
   const bool turns = file.find(kMatAngles) != nullptr;
@@ -286,7 +321,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
     const std::string where = path + ": sample " + std::to_string(k + 1);
     proto::Sample sample;
     sample.timestamp_s = times[k];
-    sample.command_V = commands[k];
+    sample.motor_count = static_cast<std::uint32_t>(motors);
+    for (std::size_t m = 0; m < motors; ++m) sample.command[m] = commands[m * rows + k];
     sample.sequence = whole<std::uint64_t>(sequences[k], where, "the sequence");
     sample.device_time_us = whole<std::int64_t>(unit_times[k], where, "the unit's time");
     sample.channel_count = static_cast<std::uint32_t>(hinges.size());

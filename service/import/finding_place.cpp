@@ -50,13 +50,11 @@ estimator::SensorFacts sensor_facts(const Rig& rig) {
     facts.limits.push_back(rig.encoders[i].limits);
   }
   for (std::size_t j = 0; j < rig.mechanism.hinges.size(); ++j) {
-    if (rig.mechanism.hinges[j].motorised) {
-      facts.command_most.push_back(rig.hinge_facts[j].control_max);
-    }
+    if (!rig.mechanism.hinges[j].motorised) continue;
+    const HingeFacts& motor = rig.hinge_facts[j];
+    const double stated = motor.safety ? motor.safety->command_max : 0.0;
+    facts.command_most.push_back(stated > 0.0 ? stated : motor.control_max);
   }
-  // The safety section is of the one motor that rigcal-daq drives.
-  const double stated = rig.safety ? rig.safety->command_max : 0.0;
-  if (facts.command_most.size() == 1 && stated > 0.0) facts.command_most.front() = stated;
   return facts;
 }
 

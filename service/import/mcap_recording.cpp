@@ -8,6 +8,7 @@
 #include "proto/check/number_ranges.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/recording/release.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/input_error.hpp"
@@ -38,48 +39,67 @@ std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
   return channels;
 }
 
-Eigen::Index count_motors(const std::string& path, const Rig& rig) {
-  const auto motors = std::count_if(rig.mechanism.hinges.begin(), rig.mechanism.hinges.end(),
-                                    [](const estimator::Hinge& hinge) { return hinge.motorised; });
-  if (motors > 1) {
-    throw proto::InputError(path + ": holds one command, but the rig in " + rig.path + " has " +
-                            std::to_string(motors) + " motors; use a CSV recording");
+/// Columns of the series that hold the commands of the rig's motors, in the order of its joints.
+std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
+                                     const std::vector<std::string>& recorded) {
+  std::vector<std::string> motors;
+  for (const estimator::Hinge& hinge : rig.mechanism.hinges) {
+    if (hinge.motorised) motors.push_back(hinge.name);
   }
-  return motors;
+  std::vector<std::size_t> columns;
+  for (const std::string& motor : motors) {
+    const auto found = std::ranges::find(recorded, motor);
+    if (found != recorded.end()) {
+      columns.push_back(static_cast<std::size_t>(found - recorded.begin()));
+    } else if (motors.size() == 1 && recorded.empty()) {
+      columns.push_back(0);  // one command, of a motor that is not named
+    } else {
+      const std::string holds = recorded.empty() ? "one command that names no motor"
+                                                 : "commands of " + proto::join_names(recorded);
+      throw proto::InputError(path + ": holds " + holds + ", and the rig in " + rig.path +
+                              " has a motor on '" + motor +
+                              "'; use the rig file it was recorded with, or a CSV recording");
+    }
+  }
+  return columns;
 }
 
 estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t hinge_count,
-                                const std::vector<std::size_t>& channels, Eigen::Index motors) {
+                                const std::vector<std::size_t>& channels, std::size_t command_count,
+                                const std::vector<std::size_t>& motors) {
   estimator::Segment segment;
   segment.start = source.start_s;
   segment.period = source.period_s;
   const auto rows = static_cast<Eigen::Index>(source.row_count);
   segment.angles.resize(rows, static_cast<Eigen::Index>(channels.size()));
-  segment.controls.resize(rows, motors);
+  segment.controls.resize(rows, static_cast<Eigen::Index>(motors.size()));
   for (std::size_t k = 0; k < source.row_count; ++k) {
     const auto row = static_cast<Eigen::Index>(k);
     for (std::size_t j = 0; j < channels.size(); ++j) {
       segment.angles(row, static_cast<Eigen::Index>(j)) =
           source.angle_rad[k * hinge_count + channels[j]];
     }
-    if (motors > 0) segment.controls(row, 0) = source.command_V[k];
+    for (std::size_t m = 0; m < motors.size(); ++m) {
+      segment.controls(row, static_cast<Eigen::Index>(m)) =
+          source.command[k * command_count + motors[m]];
+    }
   }
   return segment;
 }
 
 /// Leaves out a segment's rows before a time. @return how many
-std::size_t drop_before(double time_s, std::size_t hinge_count, proto::SeriesSegment& segment) {
+std::size_t drop_before(double time_s, const proto::Series& series, proto::SeriesSegment& segment) {
   const double rows = std::ceil((time_s - segment.start_s) / segment.period_s - 1e-6);
   const auto count =
       static_cast<std::size_t>(std::clamp(rows, 0.0, static_cast<double>(segment.row_count)));
   segment.start_s += static_cast<double>(count) * segment.period_s;
   segment.row_count -= count;
   segment.first_sequence += count;
-  segment.angle_rad.erase(
-      segment.angle_rad.begin(),
-      segment.angle_rad.begin() + static_cast<std::ptrdiff_t>(count * hinge_count));
-  segment.command_V.erase(segment.command_V.begin(),
-                          segment.command_V.begin() + static_cast<std::ptrdiff_t>(count));
+  const auto drop = [&](std::vector<double>& rows_of, std::size_t columns) {
+    rows_of.erase(rows_of.begin(), rows_of.begin() + static_cast<std::ptrdiff_t>(count * columns));
+  };
+  drop(segment.angle_rad, series.hinges.size());
+  drop(segment.command, series.command_count);
   return count;
 }
 
@@ -166,7 +186,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   check_times(path, recording, series.value());
   const std::vector<std::string>& hinges = series.value().hinges;
   const std::vector<std::size_t> channels = find_channels(path, rig, hinges);
-  const Eigen::Index motors = count_motors(path, rig);
+  const std::vector<std::size_t> motors = find_motors(path, rig, recording.header.motors);
 
   ImportedRecording result;
   result.recording.name = path;
@@ -178,9 +198,10 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   std::vector<estimator::Segment>& segments = result.recording.segments;
   for (proto::SeriesSegment& source : series.value().segments) {
     summary.period = source.period_s;
-    held += drop_before(release_s, hinges.size(), source);
+    held += drop_before(release_s, series.value(), source);
     if (source.row_count == 0) continue;
-    segments.push_back(make_segment(source, hinges.size(), channels, motors));
+    segments.push_back(
+        make_segment(source, hinges.size(), channels, series.value().command_count, motors));
     inertial.fill(source, segments.back());
   }
   summary.holes = join_segments(segments);

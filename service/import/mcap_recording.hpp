@@ -14,10 +14,12 @@ bool is_mcap(const std::string& path);
 /// Counts and tells the rows that are left out since a hand held the rig.
 void note_released(int held_rows, ImportSummary& summary);
 
-/// Reads a recording of rigcal-daq into gap-free segments [rad, unit of the control]. Channels are
-/// found by the names of their hinges; what is damaged is left out and told in the notes.
-/// @throws InputError naming the file, for a file that cannot be read, a hinge it does not hold, a
-///         recording too short, or a rig with several motors (a recording holds one command)
+/// Reads a recording of rigcal-daq into gap-free segments [rad, unit of the control]. Channels and
+/// motors are found by the names of their joints; damaged samples are left out and counted in the
+/// notes.
+/// @throws InputError naming the file, for a file that cannot be read, a joint or a motor it does
+/// not
+///         hold, or a recording too short
 ImportedRecording import_mcap(const std::string& path, const Rig& rig);
 
 /// The same of what was read from elsewhere.

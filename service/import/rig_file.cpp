@@ -11,9 +11,11 @@
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
+#include "proto/text/control_unit.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_file.hpp"
+#include "service/import/command_safety.hpp"
 #include "service/import/joint_fields.hpp"
 #include "service/import/rig_air_drag.hpp"
 #include "service/import/rig_chain.hpp"
@@ -107,9 +109,6 @@ class RigReader {
     result.prior_places = read_knowledge(rig_, root_, places_, mechanism_);
     if (rig_.has_recording()) {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
-    }
-    if (rig_.has_safety()) {
-      result.safety = {rig_.safety().command_max(), rig_.safety().command_slew_per_s_max()};
     }
     for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism_)) {
       const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
@@ -260,7 +259,15 @@ class RigReader {
     HingeFacts facts;
     if (source.has_motor()) {
       facts.control_unit = source.motor().control_unit();
-      facts.control_max = source.motor().control_max();
+      facts.control_max = proto::read_control_max(facts.control_unit, source.motor().control_max(),
+                                                  place.at("motor"));
+      if (rig_.has_safety()) facts.safety = command_safety(rig_.safety(), source.name());
+      if (facts.control_unit == proto::kDutyUnit && facts.safety &&
+          facts.safety->command_max > 1.0) {
+        root_.at("safety")
+            .at("command_max")
+            .fail("is above the control_max of motor \"" + source.name() + "\", 1 duty");
+      }
       if (facts.control_unit.empty()) {
         place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
       }

@@ -11,10 +11,17 @@
 
 namespace service {
 
+/// Limits of a motor's command by the rig file's safety section; 0: not stated.
+struct CommandSafety {
+  double command_max = 0.0;
+  double command_slew_per_s_max = 0.0;
+};
+
 /// What a rig file says of a hinge beyond the mechanism.
 struct HingeFacts {
-  std::string control_unit;  ///< of the motor's control signal; empty without a motor
-  double control_max = 0.0;  ///< largest magnitude of the control signal; 0: not stated
+  std::string control_unit;             ///< of the motor's control signal; empty without a motor
+  double control_max = 0.0;             ///< largest magnitude of the control signal; 0: not stated
+  std::optional<CommandSafety> safety;  ///< absent in files that are only calibrated
 };
 
 /// What a rig file says of an encoder beyond the mechanism.
@@ -26,12 +33,6 @@ struct EncoderFacts {
   estimator::SensorLimits limits = {};  ///< of the joint, by the safety section
 };
 
-/// What a rig file's safety section holds commands to; 0: not stated.
-struct CommandSafety {
-  double command_max = 0.0;
-  double command_slew_per_s_max = 0.0;
-};
-
 /// Contents of a rig file (proto/rig.proto).
 struct Rig {
   std::string path;
@@ -39,7 +40,6 @@ struct Rig {
   std::vector<HingeFacts> hinge_facts;    ///< one per hinge
   std::vector<EncoderFacts> encoders;     ///< one per sensor of the mechanism (sensors_of)
   std::optional<RecordingFormat> format;  ///< absent when the file describes no recordings
-  std::optional<CommandSafety> safety;    ///< absent in files that are only calibrated
   /// Where priors stand in the file, by the names of their parameters.
   std::map<std::string, std::string> prior_places = {};
 };

@@ -140,6 +140,8 @@ proto::RecordingHeader IngestSession::header() const {
   header.hinges = names_.hinges;
   header.slides = names_.slides;
   header.inertial_sensors = names_.inertial_sensors;
+  header.motors = names_.motors;
+  header.command_units = names_.command_units;
   header.epoch_unix_ns = info_.epoch_unix_ns();
   const auto named = proto::named_in(header);
   for (const auto& [key, value] : info_.metadata()) {

@@ -11,7 +11,8 @@ std::optional<SessionNames> names_of(const SessionMetadata& metadata) {
   });
   if (!header) return std::nullopt;
   return SessionNames{std::move(header->hinges), std::move(header->slides),
-                      std::move(header->inertial_sensors)};
+                      std::move(header->inertial_sensors), std::move(header->motors),
+                      std::move(header->command_units)};
 }
 
 }  // namespace service

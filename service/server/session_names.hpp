@@ -17,9 +17,13 @@ struct SessionNames {
   std::vector<std::string> hinges;
   std::vector<std::string> slides;  ///< of these
   std::vector<std::string> inertial_sensors;
+  std::vector<std::string> motors;
+  std::vector<std::string> command_units;  ///< of these
 
   bool operator==(const SessionNames&) const = default;
-  proto::RecordingShape shape() const { return {hinges.size(), inertial_sensors.size()}; }
+  proto::RecordingShape shape() const {
+    return {hinges.size(), inertial_sensors.size(), motors.size()};
+  }
 };
 
 /// Nothing where the names cannot be a recording's.

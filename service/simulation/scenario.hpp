@@ -18,14 +18,13 @@ struct HingeLimit {
   double speed_max = 0.0;  ///< [rad/s]
 };
 
-/// One excitation of a rig and what a simulation of it adds, with hinges by index.
+/// The excitations of a rig and what a simulation of it adds, with joints by index.
 struct Scenario {
-  daq::Scenario excitation;          ///< joints are the mechanism's hinges
-  int motor = -1;                    ///< hinge that is driven; −1: none
-  double rate = 1000.0;              ///< samples per second [Hz]
-  Eigen::VectorXd initial_angles{};  ///< one a hinge [rad or m]
-  Eigen::VectorXd initial_speeds{};  ///< one a hinge [rad/s or m/s]
-  daq::CommandLimits command_limits{};
+  daq::Scenario excitation;  ///< joints are the mechanism's, motors those of them that are driven
+  double rate = 1000.0;      ///< samples per second [Hz]
+  Eigen::VectorXd initial_angles{};                  ///< one a hinge [rad or m]
+  Eigen::VectorXd initial_speeds{};                  ///< one a hinge [rad/s or m/s]
+  std::vector<daq::CommandLimits> command_limits{};  ///< by motor; none: not limited
   std::vector<HingeLimit> limits{};
   double noise = 0.0;           ///< standard deviation of the angles' white noise [rad]
   double position_noise = 0.0;  ///< of the positions' [m]

@@ -35,15 +35,17 @@ class ScenarioReader {
 
  private:
   Scenario make(const std::string& path) const {
+    return {.excitation = daq::make_scenario(source_, path, root_, scenario_rig())};
+  }
+
+  daq::ScenarioRig scenario_rig() const {
     daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
     for (const estimator::Hinge& hinge : rig_.mechanism.hinges) {
       facts.hinges.push_back(hinge.name);
       facts.slides.push_back(!hinge.traits().turns);
       if (hinge.motorised) facts.motors.push_back(hinge.name);
     }
-    daq::RigScenario made = daq::make_scenario(source_, path, root_, facts);
-    const int motor = made.motor.empty() ? -1 : find_hinge(made.motor, root_, "motor");
-    return {.excitation = std::move(made.scenario), .motor = motor};
+    return facts;
   }
 
   int find_hinge(const std::string& name, const proto::TextLocator& place,
@@ -125,12 +127,17 @@ class ScenarioReader {
   }
 
   void read_command_limits() {
-    if (scenario_.motor < 0) return;
-    const HingeFacts& motor = rig_.hinge_facts[static_cast<std::size_t>(scenario_.motor)];
-    scenario_.command_limits =
-        daq::tighten_command(allowed_commands(rig_, scenario_.motor), source_.limits(), root_);
-    daq::check_command(scenario_.excitation, scenario_.command_limits, motor.control_unit,
-                       rig_.path, root_);
+    std::vector<daq::CommandLimits> limits;
+    std::vector<std::string> units;
+    for (int j = 0; j < rig_.mechanism.hinge_count(); ++j) {
+      const auto hinge = static_cast<std::size_t>(j);
+      if (!rig_.mechanism.hinges[hinge].motorised) continue;
+      limits.push_back(allowed_commands(rig_, j));
+      units.push_back(rig_.hinge_facts[hinge].control_unit);
+    }
+    scenario_.command_limits = daq::tighten_commands(std::move(limits), source_.limits(), root_);
+    daq::check_commands(scenario_.excitation, scenario_.command_limits, units, scenario_rig(),
+                        root_);
   }
 
   void read_limits() {
@@ -164,13 +171,13 @@ Scenario parse_scenario(const std::string& path, const std::string& text, const 
 }
 
 daq::CommandLimits allowed_commands(const Rig& rig, int motor) {
-  const double control_max = rig.hinge_facts[static_cast<std::size_t>(motor)].control_max;
+  const HingeFacts& facts = rig.hinge_facts[static_cast<std::size_t>(motor)];
   daq::CommandLimits limits;
-  if (control_max > 0.0) limits.command_max = control_max;
-  if (!rig.safety) return limits;
+  if (facts.control_max > 0.0) limits.command_max = facts.control_max;
+  if (!facts.safety) return limits;
   return daq::rig_command_limits(
-      rig.safety->command_max > 0.0 ? rig.safety->command_max : limits.command_max,
-      rig.safety->command_slew_per_s_max);
+      facts.safety->command_max > 0.0 ? facts.safety->command_max : limits.command_max,
+      facts.safety->command_slew_per_s_max);
 }
 
 Scenario load_scenario(const std::string& path, const Rig& rig) {

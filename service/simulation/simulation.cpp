@@ -22,15 +22,28 @@ constexpr double kTwoPi = 2.0 * std::numbers::pi;
 constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz; a CSV file of a gigabyte
 constexpr double kStepsPerSampleMax = 1e6;
 
-/// Commands at the samples, and their mean over any interval later on.
+/// Commands of one motor at the samples, and their mean over any interval later on.
 class CommandHistory {
  public:
-  explicit CommandHistory(double period) : period_(period) {}
+  /// @param delay  after which the motor acts on them [s]
+  CommandHistory(double period, double delay, const daq::CommandLimits& limits)
+      : period_(period), delay_(delay), limits_(limits) {}
 
-  void append(double command) { commands_.push_back(command); }
+  /// Takes the next command, limited as daq::SafetyMonitor limits that of a run.
+  void append(double command) {
+    const double slew = limits_.command_slew_per_s_max * period_;
+    commands_.push_back(std::clamp(std::clamp(command, -limits_.command_max, limits_.command_max),
+                                   last() - slew, last() + slew));
+  }
   double last() const { return commands_.empty() ? 0.0 : commands_.back(); }
 
-  /// Mean over [from, to]; zero before the start, the last command held after the end.
+  /// Mean of what acts over `duration` from a time on: zero before the start, the last command held
+  /// after the end.
+  double acting(double time, double duration) const {
+    return mean(time - delay_, time - delay_ + duration);
+  }
+
+ private:
   double mean(double from, double to) const {
     double integral = 0.0;
     auto k = static_cast<std::ptrdiff_t>(std::floor(std::max(from, 0.0) / period_ + 1e-9));
@@ -44,8 +57,8 @@ class CommandHistory {
     return integral / (to - from);
   }
 
- private:
-  double period_;
+  double period_, delay_;
+  daq::CommandLimits limits_;
   std::vector<double> commands_;
 };
 
@@ -192,28 +205,23 @@ Eigen::Index count_samples(double duration, double period) {
                           " are the most; shorten the scenario or lower rate_hz");
 }
 
-/// As daq::SafetyMonitor limits the command of a run.
-double limited(double command, double last, const daq::CommandLimits& limits, double period) {
-  const double slew = limits.command_slew_per_s_max * period;
-  return std::clamp(std::clamp(command, -limits.command_max, limits.command_max), last - slew,
-                    last + slew);
-}
-
 /// Whether a release has come to rest before its duration was over.
 bool has_ended_early(const daq::Scenario& excitation, double time) {
   return excitation.phase() == daq::Phase::kFinished && time < excitation.duration_s();
 }
 
-int motor_column(const estimator::Mechanism& mechanism, int hinge) {
-  int column = 0;
-  for (int j = 0; j < hinge; ++j) {
-    column += mechanism.hinges[static_cast<std::size_t>(j)].motorised ? 1 : 0;
+/// One history for each motor, in the order of the joints.
+std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism,
+                                           const Scenario& scenario, double period) {
+  std::vector<CommandHistory> motors;
+  for (int j = 0; j < mechanism.hinge_count(); ++j) {
+    if (!mechanism.hinges[static_cast<std::size_t>(j)].motorised) continue;
+    const std::size_t m = motors.size();
+    motors.emplace_back(
+        period, mechanism.hinge_parameter(j, HingeQuantity::kInputDelay).value,
+        m < scenario.command_limits.size() ? scenario.command_limits[m] : daq::CommandLimits());
   }
-  return column;
-}
-
-int count_motors(const estimator::Mechanism& mechanism) {
-  return motor_column(mechanism, mechanism.hinge_count());
+  return motors;
 }
 
 }  // namespace
@@ -234,10 +242,11 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   }
   const int steps = count_steps(run.period, step);
   auto samples = count_samples(scenario.excitation.duration_s(), run.period);
-  const Eigen::Index motors = count_motors(mechanism);
+  std::vector<CommandHistory> motors = make_histories(mechanism, scenario, run.period);
+  const auto motor_count = static_cast<Eigen::Index>(motors.size());
   Encoders encoders(rig, scenario, step);
   run.angles.resize(samples, encoders.count());
-  run.controls.setZero(samples, motors);
+  run.controls.setZero(samples, motor_count);
   SensorReadings sensors(rig, scenario, step);
   run.inertial.resize(sensors.sensor_count() > 0 ? samples : 0,
                       estimator::InertialSensor::kAxes * sensors.sensor_count());
@@ -245,33 +254,28 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   Watch watch(rig, scenario);
   const std::unique_ptr<Plant> plant = make_plant(rig, scenario, step, run.integrator);
   daq::Scenario excitation = scenario.excitation;  // it remembers where it is
-  CommandHistory history(run.period);
-  const double delay =
-      scenario.motor < 0
-          ? 0.0
-          : mechanism.hinge_parameter(scenario.motor, HingeQuantity::kInputDelay).value;
-  Eigen::VectorXd control = Eigen::VectorXd::Zero(motors);
+  Eigen::VectorXd control = Eigen::VectorXd::Zero(motor_count);
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
     run.cancelled = stop != nullptr && stop->load();
     if (k == 0) encoders.take(plant->angles(), plant->speeds());
     run.angles.row(k) = encoders.read();
     watch.check(time, plant->angles(), plant->speeds(), run.notes);
-    const double command = excitation.command({time, plant->joints()});
+    excitation.command({time, plant->joints()}, {control.data(), motors.size()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
-    history.append(limited(command, history.last(), scenario.command_limits, run.period));
-    if (scenario.motor >= 0) {
-      run.controls(k, motor_column(mechanism, scenario.motor)) = history.last();
+    for (Eigen::Index m = 0; m < motor_count; ++m) {
+      CommandHistory& motor = motors[static_cast<std::size_t>(m)];
+      motor.append(control[m]);
+      run.controls(k, m) = motor.last();
     }
     if (rest || run.cancelled) samples = k + 1;
     // The last sample is read as the motion would go on.
     const int after = k + 1 < samples ? steps : std::min(1, sensors.sensor_count());
     for (int i = 0; i < after; ++i) {
       const double begin = time + i * step;
-      if (scenario.motor >= 0) {
-        control[motor_column(mechanism, scenario.motor)] =
-            history.mean(begin - delay, begin - delay + step);
+      for (Eigen::Index m = 0; m < motor_count; ++m) {
+        control[m] = motors[static_cast<std::size_t>(m)].acting(begin, step);
       }
       plant->advance(control, begin);
       encoders.take(plant->angles(), plant->speeds());

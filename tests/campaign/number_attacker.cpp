@@ -54,7 +54,7 @@ noise { angle_standard_deviation_rad: 0.0005 seed: 3 } )";
 // docs/protocol.md names them.
 bool may_be_nan(const FieldPath& path) {
   const std::string name = path.back()->full_name();
-  return name == "rigcal.v1.Sample.angle_rad" || name == "rigcal.v1.Command.command_V_requested" ||
+  return name == "rigcal.v1.Sample.angle_rad" || name == "rigcal.v1.Command.command_requested" ||
          name == "rigcal.v1.Event.value" || name == "rigcal.v1.Event.limit";
 }
 

@@ -114,7 +114,8 @@ void spoil_numbers(Random& random, SampleBatch& batch) {
     case 0:
       return sample.set_timestamp(bad);
     case 1:
-      return sample.set_command_v(bad);
+      sample.clear_command();
+      return sample.add_command(bad);
     case 2:
       return sample.set_angle_rad(0, bad);
     case 3:
@@ -179,8 +180,8 @@ void fill_black_box(Random& random, SampleBatch& batch) {
 void send_commands_anyhow(Random& random, SampleBatch& batch) {
   for (auto& command : *batch.mutable_commands()) {
     if (random() % 4 == 0) command.set_timestamp(-1e8 * static_cast<double>(random() % 12));
-    if (random() % 8 == 0) command.set_command_v_requested(bad_number(random));
-    if (random() % 40 == 0) command.set_command_v(bad_number(random));
+    if (random() % 8 == 0) command.add_command_requested(bad_number(random));
+    if (random() % 40 == 0) command.add_command(bad_number(random));
     if (random() % 8 == 0) command.set_command_sequence(bad_count(random));
   }
 }

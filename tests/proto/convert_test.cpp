@@ -94,7 +94,7 @@ TEST(ConvertedSample, PutsMembersIntoTheirFields) {
   sample.angle_rad[0] = 4.5;
   sample.encoder_counts[0] = 5;
   sample.valid[0] = true;
-  sample.command_V = 6.5;
+  sample.command[0] = 6.5;
   sample.command_sequence = 7;
   sample.fault_flags = 8;
   sample.error_count = 9;
@@ -105,7 +105,7 @@ TEST(ConvertedSample, PutsMembersIntoTheirFields) {
   EXPECT_EQ(message.device_time_us(), 3);
   EXPECT_EQ(message.angle_rad(0), 4.5);
   EXPECT_EQ(message.encoder_counts(0), 5);
-  EXPECT_EQ(message.command_v(), 6.5);
+  EXPECT_EQ(message.command(0), 6.5);
   EXPECT_EQ(message.command_sequence(), 7u);
   EXPECT_EQ(message.fault_flags(), 8u);
   EXPECT_EQ(message.error_count(), 9u);
@@ -138,8 +138,58 @@ TEST(ConvertedMessages, TakeNothingThatItCannotName) {
     sample.add_angle_rad(1.0);
     sample.add_encoder_counts(1);
     sample.add_valid(true);
-    EXPECT_FALSE(from_message(sample).has_value()) << "nine channels";
+    EXPECT_FALSE(from_message(sample).has_value()) << "seventeen channels";
   }
+  rigcal::v1::Sample driven;
+  rigcal::v1::Command command;
+  for (std::size_t k = 0; k < kMotorCountMax; ++k) {
+    for (auto* list : {driven.mutable_command(), command.mutable_command(),
+                       command.mutable_command_requested()}) {
+      list->Add(0.5 + static_cast<double>(k));
+    }
+  }
+  EXPECT_EQ(from_message(driven)->command[7], 7.5);
+  EXPECT_EQ(from_message(command)->command_requested[7], 7.5);
+  command.mutable_command_requested()->RemoveLast();
+  EXPECT_FALSE(from_message(command).has_value()) << "eight sent, seven asked for";
+  command.add_command_requested(1.0);
+  command.add_command_requested(1.0);
+  EXPECT_FALSE(from_message(command).has_value()) << "nine asked for";
+  driven.add_command(1.0);
+  EXPECT_FALSE(from_message(driven).has_value()) << "nine motors";
+}
+
+// The bytes of a double on a field, as a field that is not repeated has them.
+std::string one_double(int field, double value) {
+  std::string bytes(1, static_cast<char>((field << 3) | 1));
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  return bytes;
+}
+
+// Recordings from before there were several motors hold one double on the field, or nothing where
+// it was zero. They must read as the command of one motor, and today's one motor must be written as
+// those bytes, so that an older program reads it.
+TEST(ConvertedSample, ReadsAndWritesTheBytesOfOneCommand) {
+  rigcal::v1::Sample message;
+  ASSERT_TRUE(message.ParseFromString(one_double(7, -2.5)));
+  EXPECT_EQ(from_message(message)->motor_count, 1U);
+  EXPECT_EQ(from_message(message)->command[0], -2.5);
+  ASSERT_TRUE(message.ParseFromString(""));
+  EXPECT_EQ(from_message(message)->motor_count, 1U);
+  EXPECT_EQ(from_message(message)->command[0], 0.0);
+  to_message(Sample{.command = {-2.5}}, message);
+  EXPECT_EQ(message.SerializeAsString(), one_double(7, -2.5));
+
+  rigcal::v1::Command command;
+  ASSERT_TRUE(command.ParseFromString(one_double(3, 1.5) + one_double(4, 4.5)));
+  EXPECT_EQ(from_message(command)->motor_count, 1U);
+  EXPECT_EQ(from_message(command)->command[0], 1.5);
+  EXPECT_EQ(from_message(command)->command_requested[0], 4.5);
+  ASSERT_TRUE(command.ParseFromString(one_double(4, 4.5)));  // asked for, and held to zero
+  EXPECT_EQ(from_message(command)->command[0], 0.0);
+  EXPECT_EQ(from_message(command)->command_requested[0], 4.5);
+  to_message(Command{.command = {1.5}, .command_requested = {4.5}}, command);
+  EXPECT_EQ(command.SerializeAsString(), one_double(3, 1.5) + one_double(4, 4.5));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "proto/recording/export_mat.hpp"
 #include "proto/recording/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
+#include "proto/recording/recording_rules.hpp"
 #include "proto/recording/series.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
@@ -56,12 +57,12 @@ TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
   EXPECT_DOUBLE_EQ(second.start_s, 0.240);
   EXPECT_DOUBLE_EQ(second.period_s, 1e-3 / (1.0 + 250e-6));  // a fast unit ticks early
   ASSERT_EQ(second.angle_rad.size(), 720u);
-  ASSERT_EQ(second.command_V.size(), 360u);
+  ASSERT_EQ(second.command.size(), 360u);
   for (std::uint64_t row = 0; row < 360; ++row) {
     const Sample sample = make_sample(240 + row);
     EXPECT_EQ(second.angle_rad[2 * row], sample.angle_rad[0]);
     EXPECT_EQ(std::isnan(second.angle_rad[2 * row + 1]), !sample.valid[1]);
-    EXPECT_EQ(second.command_V[row], sample.command_V);
+    EXPECT_EQ(second.command[row], sample.command[0]);
   }
 }
 
@@ -110,7 +111,7 @@ TEST(ExportCsv, LosesNoDigit) {
     ASSERT_EQ(table.values[1][row], sample.angle_rad[0]);
     ASSERT_EQ(std::isnan(table.values[2][row]), !sample.valid[1]);
     ASSERT_TRUE(!sample.valid[1] || table.values[2][row] == sample.angle_rad[1]);
-    ASSERT_EQ(table.values[3][row], sample.command_V);
+    ASSERT_EQ(table.values[3][row], sample.command[0]);
     ASSERT_EQ(table.values[4][row], k < 200 ? 1.0 : 2.0);
     ASSERT_EQ(table.values[5][row], static_cast<double>(sample.encoder_counts[0]));
     ASSERT_EQ(table.values[6][row], sample.valid[1] ? 1.0 : 0.0);
@@ -200,6 +201,86 @@ TEST(Recordings, SayWhichChannelSlides) {
   const std::string turning = record_run(other);
   EXPECT_EQ(to_text(inspect_recording(turning).value()).find(" m, "), std::string::npos);
   EXPECT_EQ(read_file(turning).find("slides"), std::string::npos);
+}
+
+// A rig with two motors: sample k commands k and -k/2.
+std::string record_two_motors(const TemporaryFolder& folder) {
+  RecordingHeader header = test_support::furuta_header();
+  header.motors = {"pendulum", "left_arm"};
+  header.command_units = {"N·m", "duty"};
+  const std::string path = folder.file("two.mcap");
+  auto writer = RecordingWriter::create(path, header);
+  EXPECT_TRUE(ok(writer));
+  for (std::uint64_t k = 0; k < 5; ++k) {
+    Sample sample = make_sample(k);
+    sample.motor_count = 2;
+    sample.command = {static_cast<double>(k), 0.0 - 0.5 * static_cast<double>(k)};
+    EXPECT_TRUE(ok(writer.value().write(sample)));
+  }
+  EXPECT_TRUE(ok(writer.value().finish()));
+  return path;
+}
+
+// Every table names the motors and their units: a column of a motor under another's name would be
+// calibrated without a word.
+TEST(Recordings, NameTheCommandsOfSeveralMotors) {
+  const TemporaryFolder folder;
+  const std::string run = record_two_motors(folder);
+  ASSERT_TRUE(ok(export_csv(run, folder.file("run.csv"))));
+  const std::string csv = read_file(folder.file("run.csv"));
+  EXPECT_TRUE(csv.starts_with(
+      "time_s,arm_rad,pendulum_rad,command_pendulum_Nm,command_left_arm_duty,segment,"))
+      << csv.substr(0, 90);
+  EXPECT_NE(csv.find(",3,-1.5,1,3,"), std::string::npos) << csv;
+  ASSERT_TRUE(ok(export_mat(run, folder.file("run.mat"))));
+  const MatFile mat(folder.file("run.mat"));
+  EXPECT_EQ(mat.read(kMatCommands),
+            (std::vector<double>{0, 1, 2, 3, 4, 0, -0.5, -1.0, -1.5, -2.0}));
+  EXPECT_EQ(mat.read_texts(kMatMotors), (std::vector<std::string>{"pendulum", "left_arm"}));
+  EXPECT_EQ(mat.read_texts(kMatCommandUnits), (std::vector<std::string>{"N·m", "duty"}));
+  const auto info = inspect_recording(run);
+  ASSERT_TRUE(ok(info));
+  const std::string text = to_text(info.value());
+  EXPECT_NE(text.find("command     0.000 to 4.000 N·m at pendulum\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("command     -2.000 to 0.000 duty at left_arm\n"), std::string::npos);
+  const auto series = make_series(read_recording(run).value());
+  ASSERT_TRUE(ok(series));
+  EXPECT_EQ(series.value().command_count, 2U);
+  EXPECT_EQ(series.value().segments[0].command,
+            (std::vector<double>{0, 0, 1, -0.5, 2, -1, 3, -1.5, 4, -2}));
+}
+
+// One motor's column says its unit; volts as it always did, also where no unit is known.
+TEST(CommandColumns, SayTheUnit) {
+  const auto columns = [](const std::vector<std::string>& motors,
+                          const std::vector<std::string>& units) {
+    return join_names(command_columns({.motors = motors, .command_units = units}));
+  };
+  EXPECT_EQ(columns({}, {}), "command_V");
+  EXPECT_EQ(columns({"arm"}, {}), "command_V");
+  EXPECT_EQ(columns({"arm"}, {"V"}), "command_V");
+  EXPECT_EQ(columns({"arm"}, {"A"}), "command_A");
+  EXPECT_EQ(columns({"arm"}, {"duty"}), "command_duty");
+  EXPECT_EQ(columns({"arm"}, {"N·m/s"}), "command_Nms");
+  EXPECT_EQ(columns({"a", "b"}, {"V", ""}), "command_a_V,command_b_V");
+}
+
+// Back from their names: one motor's joint is not said, several are, also with underscores.
+TEST(CommandColumns, AreReadBack) {
+  const auto read = [](const std::vector<std::string>& columns) {
+    RecordingHeader header;
+    if (!read_command_columns(columns, header)) return std::string("refused");
+    return join_names(header.motors) + " " + join_names(header.command_units);
+  };
+  EXPECT_EQ(read({"command_V"}), " ");
+  EXPECT_EQ(read({"command_duty"}), " ");
+  EXPECT_EQ(read({"command_left_arm_V", "command_b_duty"}), "left_arm,b V,duty");
+  EXPECT_EQ(read({}), "refused");
+  EXPECT_EQ(read({"current_A"}), "refused");
+  EXPECT_EQ(read({"command_arm_V"}), "refused");
+  EXPECT_EQ(read({"command_V", "command_A"}), "refused");
+  EXPECT_EQ(read({"command_arm_V", "command_arm_A"}), "refused");
+  EXPECT_EQ(read({"command__V", "command_b_A"}), "refused");
 }
 
 // What a person reads must be what the file holds.

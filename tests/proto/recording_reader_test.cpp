@@ -73,6 +73,45 @@ Result<McapScan> scan(const Bytes& file, McapVisitor& visitor) {
   return scan_mcap(*view_as_input_file(file), visitor);
 }
 
+// A recording as it was written before there were several motors: one double a sample, nothing
+// where it was zero, and the motor among the facts.
+TEST(ReadRecording, ReadsRecordingsOfBefore) {
+  const auto disk = std::make_shared<Disk>();
+  McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
+  ASSERT_TRUE(ok(writer.start()));
+  const McapMap header = {{std::string(kFormatKey), std::string(kFormatVersion)},
+                          {std::string(kEpochKey), "0"},
+                          {std::string(kHingesKey), "arm,pendulum"},
+                          {"motor", "arm"},
+                          {"command_unit", "A"},
+                          {"rig", "furuta"}};
+  const std::uint16_t channel = writer.add_channel(std::string(kSampleTopic.name), "protobuf",
+                                                   std::string(kSampleTopic.message_type),
+                                                   "protobuf", as_bytes("schema"), header);
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    rigcal::v1::Sample message;
+    to_message(make_sample(k), message);
+    message.clear_command();
+    std::string bytes = message.SerializeAsString();
+    const double command_V = 0.5 * static_cast<double>(k);
+    if (k > 0) bytes.append("\x39").append(reinterpret_cast<const char*>(&command_V), 8);
+    ASSERT_TRUE(ok(writer.write_message({channel, 0, 0, 0, as_bytes(bytes)})));
+  }
+  ASSERT_TRUE(ok(writer.complete()));
+  const auto recording = read_recording(*view_as_input_file(disk->content));
+  ASSERT_TRUE(ok(recording));
+  EXPECT_EQ(recording.value().scan.unreadable_count, 0U);
+  ASSERT_EQ(recording.value().samples.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(recording.value().samples[k].motor_count, 1U);
+    EXPECT_EQ(recording.value().samples[k].command[0], 0.5 * static_cast<double>(k));
+  }
+  const RecordingHeader& read = recording.value().header;
+  EXPECT_EQ(read.motors, std::vector<std::string>{"arm"});
+  EXPECT_EQ(read.command_units, std::vector<std::string>{"A"});
+  EXPECT_EQ(read.facts, (McapMap{{"rig", "furuta"}}));
+}
+
 Bytes record_samples(const std::vector<std::uint64_t>& sequences, const std::vector<Gap>& gaps) {
   const auto disk = std::make_shared<Disk>();
   auto writer = RecordingWriter::create(std::make_unique<MemoryOutputFile>(disk),
@@ -276,11 +315,11 @@ TEST(ScanRecording, HandsOverWhatTheRulesAllow) {
   std::vector<Sample> wrong(7, make_sample(2));
   wrong[0].timestamp_s = -0.5e-3;  // time goes back
   wrong[1].angle_rad[0] = std::numeric_limits<double>::quiet_NaN();
-  wrong[2].command_V = std::numeric_limits<double>::infinity();
+  wrong[2].command[0] = std::numeric_limits<double>::infinity();
   wrong[3].channel_count = 1;
   wrong[4].device_time_us = std::numeric_limits<std::int64_t>::min();
   wrong[5].angle_rad[1] = -1.1e12;
-  wrong[6].command_V = 1.1e6;
+  wrong[6].command[0] = 1.1e6;
   for (const Sample& sample : wrong) {
     const Bytes file = record_unchecked({make_sample(0), sample, make_sample(3)});
     const auto recording = read_recording(*view_as_input_file(file));

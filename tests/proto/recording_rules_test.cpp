@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -60,6 +61,72 @@ TEST(RecordingRules, HoldSlidesToTheHinges) {
   EXPECT_NE(breach({"arm"}).value_or("").find("'arm'"), std::string::npos);
 }
 
+// A motor is named once, and its unit at its place or not at all.
+TEST(RecordingRules, HoldMotorsToTheirUnits) {
+  const auto breach = [](const std::vector<std::string>& motors,
+                         const std::vector<std::string>& units) {
+    return breach_of(RecordingHeader{.hinges = {"arm"}, .motors = motors, .command_units = units});
+  };
+  EXPECT_FALSE(breach({}, {}));
+  EXPECT_FALSE(breach({"rod", "arm"}, {}));
+  EXPECT_FALSE(breach({"rod", "arm"}, {"V", "V"}));
+  EXPECT_FALSE(breach({"rod", "arm"}, {"", "duty"}));
+  EXPECT_FALSE(breach({"1", "2", "3", "4", "5", "6", "7", "8"}, {}));
+  EXPECT_TRUE(breach({"1", "2", "3", "4", "5", "6", "7", "8", "9"}, {}));
+  EXPECT_TRUE(breach({"arm", "arm"}, {}));
+  EXPECT_TRUE(breach({"arm,rod"}, {}));
+  EXPECT_TRUE(breach({""}, {}));
+  EXPECT_TRUE(breach({"arm"}, {"V", "V"}));
+  EXPECT_TRUE(breach({}, {"V"}));
+  EXPECT_TRUE(breach({"rod", "arm"}, {"V,V", "V"}));
+}
+
+// What is written as metadata reads as the same names. A recording from before there were several
+// motors names its one motor under other keys.
+TEST(RecordingRules, ReadTheMotorsOfAHeader) {
+  const auto read = [](std::map<std::string, std::string> entries) {
+    entries["hinges"] = "arm,rod";
+    return names_in([&](std::string_view key) { return entries[std::string(key)]; });
+  };
+  const RecordingHeader two{
+      .hinges = {"arm", "rod"}, .motors = {"rod", "arm"}, .command_units = {"A", "duty"}};
+  const auto again = read(named_in(two));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->motors, two.motors);
+  EXPECT_EQ(again->command_units, two.command_units);
+  EXPECT_EQ(command_unit_of(*again, 1), "duty");
+  EXPECT_EQ(shape_of(*again).commands(), 2U);
+
+  const auto old = read({{"motor", "arm"}, {"command_unit", "A"}});
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->motors, std::vector<std::string>{"arm"});
+  EXPECT_EQ(command_unit_of(*old, 0), "A");
+  const auto unmotorised = read({{"motor", ""}, {"command_unit", ""}});
+  ASSERT_TRUE(unmotorised);
+  EXPECT_TRUE(unmotorised->motors.empty());
+  EXPECT_EQ(shape_of(*unmotorised).commands(), 1U);
+  EXPECT_EQ(command_unit_of(*unmotorised, 0), "");
+
+  EXPECT_FALSE(read({{"motors", "arm,arm"}}));
+  EXPECT_FALSE(read({{"motors", "arm,rod"}, {"command_units", "V"}}));
+}
+
+// Each sample and command has one entry for each motor, and a rig without a motor has one of zero.
+TEST(RecordingRules, HoldCommandsToTheMotors) {
+  for (const std::size_t motors : {0U, 1U, 2U, 8U}) {
+    for (std::uint32_t count = 0; count <= 8; ++count) {
+      const bool fits = count == std::max<std::size_t>(motors, 1);
+      const auto rules = [&] { return RecordingRules(RecordingShape{.motors = motors}); };
+      EXPECT_EQ(!rules().take(Sample{.motor_count = count}), fits) << motors << ' ' << count;
+      EXPECT_EQ(!rules().take(Command{.motor_count = count}), fits) << motors << ' ' << count;
+    }
+  }
+  RecordingRules two(RecordingShape{.motors = 2});
+  EXPECT_TRUE(two.take(Sample{.motor_count = 2, .command = {0.0, 1.1e6}})) << "the second as well";
+  EXPECT_TRUE(two.take(Command{.motor_count = 2, .command = {0.0, kNaN}}));
+  EXPECT_FALSE(two.take(Command{.motor_count = 2, .command_requested = {kNaN, kInfinity}}));
+}
+
 // A gap ends where numbers end at the latest, and its end does not come round to the start.
 TEST(RecordingRules, HoldAGapToTheLastNumber) {
   const auto takes = [](std::uint64_t first, std::uint64_t count) {
@@ -102,8 +169,8 @@ TEST(RecordingRules, HoldNumbersToTheTableOfRanges) {
     EXPECT_TRUE(angle(sign * 1.01e12, false)) << "nobody reads it";
     for (const double factor : {1.0, 1.01}) {
       const double command = sign * factor * 1e6;
-      EXPECT_EQ(takes(Sample{.channel_count = 1, .command_V = command}), factor == 1.0);
-      EXPECT_EQ(takes(Command{.command_V = command}), factor == 1.0);
+      EXPECT_EQ(takes(Sample{.channel_count = 1, .command = {command}}), factor == 1.0);
+      EXPECT_EQ(takes(Command{.command = {command}}), factor == 1.0);
       EXPECT_EQ(takes(ClockFit{.rate_error_ppm = sign * factor * 1e12}), factor == 1.0);
     }
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -33,6 +34,8 @@ struct Disk {
   bool truncate_fails = false;
   bool published = false;
   int sync_count = 0;
+  std::atomic<bool> hangs = false;       // appends do not return until it is false again
+  std::atomic<bool> waited_for = false;  // such a call has come
 };
 
 /// An OutputFile in memory that fails as the Disk says. A full disk takes what fits.
@@ -41,6 +44,8 @@ class MemoryOutputFile final : public proto::OutputFile {
   explicit MemoryOutputFile(std::shared_ptr<Disk> disk) : disk_(std::move(disk)) {}
 
   proto::Status append(std::span<const std::uint8_t> bytes) override {
+    if (disk_->hangs) disk_->waited_for = true;
+    disk_->hangs.wait(true);
     if (disk_->appends_fail) {
       take(bytes.first(bytes.size() / 2));
       return proto::Error{proto::ErrorCode::kInputOutput, "memory: input/output error"};
@@ -121,7 +126,7 @@ inline proto::Sample make_sample(std::uint64_t k, double period_s = 1e-3) {
                       std::sin(0.01 * static_cast<double>(k))};
   sample.valid = {true, k % 17 != 5};
   if (!sample.valid[1]) sample.angle_rad[1] = std::numeric_limits<double>::quiet_NaN();
-  sample.command_V = 2.0 * std::cos(0.02 * static_cast<double>(k));
+  sample.command[0] = 2.0 * std::cos(0.02 * static_cast<double>(k));
   sample.command_sequence = k + 3;
   sample.tripped = k % 5 == 0;
   sample.driving = k % 3 == 0;
@@ -134,7 +139,7 @@ inline proto::Sample make_sample(std::uint64_t k, double period_s = 1e-3) {
 inline bool same(const proto::Sample& a, const proto::Sample& b) {
   bool equal = a.timestamp_s == b.timestamp_s && a.sequence == b.sequence &&
                a.device_time_us == b.device_time_us && a.channel_count == b.channel_count &&
-               a.command_V == b.command_V && a.command_sequence == b.command_sequence &&
+               a.command[0] == b.command[0] && a.command_sequence == b.command_sequence &&
                a.tripped == b.tripped && a.driving == b.driving && a.fault_flags == b.fault_flags &&
                a.error_count == b.error_count;
   for (std::size_t c = 0; equal && c < a.channel_count; ++c) {

@@ -58,7 +58,7 @@ Event make_trip(double timestamp_s, std::uint64_t sequence) {
 // Every field of every kind of message, through file and back.
 TEST(RecordingWriter, ReturnsWhatWasWritten) {
   MemoryRun run;
-  const Command command{0.001, 9, -1.25, -3.5, 2};
+  const Command command{0.001, 9, 1, {-1.25}, {-3.5}, 2};
   const Gap gap{0.002, 2, 3, GapCause::kLink};
   const ClockFit fit{0.5, -187.25, 0.125, 1e-4, 2e-6, 500, 3};
   const LoopStats stats{0.5, 500, 1, 2, 3, 4, 7.5, 11.0, 40.0, 5.5, 9.25};
@@ -88,8 +88,8 @@ TEST(RecordingWriter, ReturnsWhatWasWritten) {
   EXPECT_EQ(recording.gaps[0].cause, GapCause::kLink);
   ASSERT_EQ(recording.commands.size(), 1u);
   EXPECT_EQ(recording.commands[0].command_sequence, 9u);
-  EXPECT_EQ(recording.commands[0].command_V, -1.25);
-  EXPECT_EQ(recording.commands[0].command_V_requested, -3.5);
+  EXPECT_EQ(recording.commands[0].command[0], -1.25);
+  EXPECT_EQ(recording.commands[0].command_requested[0], -3.5);
   EXPECT_EQ(recording.commands[0].flags, 2u);
   ASSERT_EQ(recording.events.size(), 1u);
   const Event& trip = recording.events[0];
@@ -334,6 +334,29 @@ TEST(RecordingWriter, TakesItsNameWhenFinished) {
   EXPECT_FALSE(std::filesystem::exists(part_path(other)));
   // No reserved blocks stay behind: a short recording takes little room.
   EXPECT_EQ(read_recording(other).value().samples.size(), 1u);
+}
+
+// A recording whose file somebody removes or moves away says so at the next sync, not at its end.
+TEST(RecordingWriter, NoticesThatItsFileWasRemovedOrMovedAway) {
+  for (const bool moved : {false, true}) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("run.mcap");
+    auto writer = RecordingWriter::create(path, furuta_header());
+    ASSERT_TRUE(ok(writer));
+    ASSERT_TRUE(ok(writer.value().write(make_sample(0))));
+    ASSERT_TRUE(ok(writer.value().sync()));
+    if (moved) {
+      std::filesystem::rename(path + ".part", folder.file("elsewhere"));
+    } else {
+      std::filesystem::remove(path + ".part");
+    }
+    for (const Status& status : {writer.value().sync(), writer.value().finish()}) {
+      ASSERT_FALSE(status.ok());
+      EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
+      EXPECT_EQ(status.error().detail,
+                path + ".part: was removed or moved away while it was being written");
+    }
+  }
 }
 
 TEST(RecordingWriter, NamesTheFolderThatDoesNotExist) {

@@ -130,6 +130,30 @@ TEST(Spool, ReadsNothingRatherThanAnotherBatch) {
   EXPECT_EQ(spool.value().read(3).value(), make_payload(2));
 }
 
+// What is written to a spool that was removed or moved away would never be found again: it is not
+// called durable.
+TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
+  for (const bool moved : {false, true}) {
+    const TemporaryFolder folder;
+    auto spool = Spool::open(folder.file("spool"));
+    ASSERT_TRUE(ok(spool));
+    ASSERT_TRUE(ok(spool.value().append(make_payload(0))));
+    ASSERT_TRUE(ok(spool.value().sync()));
+    if (moved) {
+      std::filesystem::rename(folder.file("spool"), folder.file("elsewhere"));
+    } else {
+      std::filesystem::remove_all(folder.file("spool"));
+    }
+    ASSERT_TRUE(ok(spool.value().append(make_payload(1))));
+    const Status synced = spool.value().sync();
+    ASSERT_FALSE(synced.ok());
+    EXPECT_NE(synced.error().detail.find("was removed or moved away"), std::string::npos)
+        << synced.error().detail;
+    EXPECT_EQ(spool.value().durable_end(), 2u);
+    EXPECT_FALSE(spool.value().append(make_payload(2)).ok());
+  }
+}
+
 // Records are those of their file's numbers: a file under another name has none.
 TEST(Spool, TakesNoRecordOfAnotherNumber) {
   const TemporaryFolder folder;

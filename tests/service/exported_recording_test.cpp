@@ -56,7 +56,7 @@ void write_run(const std::string& path, bool released = true,
     sample.encoder_counts = {k, -k};
     sample.valid = {k % 50 != 7, true};
     if (!sample.valid[0]) sample.angle_rad[0] = std::numeric_limits<double>::quiet_NaN();
-    sample.command_V = 0.1 * std::sin(0.002 * k);
+    sample.command[0] = 0.1 * std::sin(0.002 * k);
     ASSERT_TRUE(writer.value().write(sample).ok());
   }
   proto::ClockFit fit;

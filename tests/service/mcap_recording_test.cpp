@@ -54,7 +54,7 @@ void write_recording(const std::string& path, int count, int skip_from = 0, int 
     sample.angle_rad = {pendulum_angle(k), arm_angle(k)};
     sample.valid = {k != 7, true};
     if (!sample.valid[0]) sample.angle_rad[0] = std::numeric_limits<double>::quiet_NaN();
-    sample.command_V = command(k);
+    sample.command[0] = command(k);
     ASSERT_TRUE(writer.value().write(sample).ok());
   }
   ASSERT_TRUE(writer.value().finish().ok());

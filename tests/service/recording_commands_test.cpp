@@ -16,10 +16,12 @@ using test_support::expect_parts;
 
 // Half a second with a hole of 20 samples and a trip; unfinished, as after a crash, if so wanted.
 void write_recording(const std::string& path, bool finished) {
-  auto writer = proto::RecordingWriter::create(
-      path, {.hinges = {"arm", "rod"},
-             .epoch_unix_ns = 1'700'000'000'000'000'000,
-             .facts = {{"rig", "furuta"}, {"command_unit", "A"}, {"ttl_ms", "20"}}});
+  auto writer =
+      proto::RecordingWriter::create(path, {.hinges = {"arm", "rod"},
+                                            .motors = {"arm"},
+                                            .command_units = {"A"},
+                                            .epoch_unix_ns = 1'700'000'000'000'000'000,
+                                            .facts = {{"rig", "furuta"}, {"ttl_ms", "20"}}});
   ASSERT_TRUE(writer.ok());
   proto::Event trip;
   trip.kind = proto::EventKind::kTrip;
@@ -47,7 +49,7 @@ TEST(RecordingCommands, InfoTellsWhatIsInARecordingAndWhatIsMissing) {
   const ProgramRun run = run_rigcal("info " + folder.file("run.mcap"));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   expect_parts(run.out, {"480 in 0.499 s", "20 samples in 1 gaps", "speed 41.2 rad/s", "furuta",
-                         "command     0.000 to 0.000 A", "every checksum right"});
+                         "command     0.000 to 0.000 A at arm", "every checksum right"});
 }
 
 TEST(RecordingCommands, ExportWritesEachFormatOnce) {
@@ -59,7 +61,7 @@ TEST(RecordingCommands, ExportWritesEachFormatOnce) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   expect_parts(run.out, {"run.csv: 480 samples", "run.mat: 480 samples"});
   const std::string csv = contents_of(folder.file("run.csv"));
-  EXPECT_TRUE(csv.starts_with("time_s,arm_rad,rod_rad,command_V,segment,")) << csv.substr(0, 80);
+  EXPECT_TRUE(csv.starts_with("time_s,arm_rad,rod_rad,command_A,segment,")) << csv.substr(0, 80);
   EXPECT_NE(csv.find("\n0.12,0.25,-0.5,0,2,120,"), std::string::npos) << "segment 2 after the hole";
   EXPECT_TRUE(contents_of(folder.file("run.mat")).starts_with("MATLAB 5.0 MAT-file"));
 

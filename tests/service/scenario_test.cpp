@@ -29,7 +29,7 @@ TEST(ScenarioFiles, LoadForTheirRig) {
     EXPECT_GT(scenario.excitation.duration_s(), 0.0);
     EXPECT_EQ(scenario.initial_angles.size(), 2);
     const bool driven = std::string(file) != "scenario-release.textproto";
-    EXPECT_EQ(scenario.motor, driven ? 0 : -1);
+    EXPECT_EQ(scenario.excitation.command_peak() > 0.0, driven);
   }
   const Rig pendulum = load_rig(kConfigs + "rig-pendulum.textproto");
   EXPECT_NO_THROW((void)load_scenario(kConfigs + "scenario-pendulum-release.textproto", pendulum));
@@ -71,7 +71,7 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
 TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
   const std::string step = "duration_s: 1 step { motor: \"1\" command: 2 } ";
   const auto limits = [&](const std::string& more) {
-    return parse_scenario("s", step + more, furuta()).command_limits;
+    return parse_scenario("s", step + more, furuta()).command_limits.at(0);
   };
   EXPECT_EQ(limits("").command_max, 10.0);
   EXPECT_EQ(limits("").command_slew_per_s_max, 10'000.0) << "the default: all of it in 1 ms";
@@ -80,12 +80,13 @@ TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
   EXPECT_EQ(tight.command_slew_per_s_max, 50.0);
   EXPECT_EQ(limits("limits { command_max: 10 command_slew_max: 10000 }").command_max, 10.0);
   Rig rig = furuta();
-  rig.safety->command_slew_per_s_max = 70.0;
-  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.command_slew_per_s_max, 70.0);
-  rig.safety.reset();
+  rig.hinge_facts[0].safety->command_slew_per_s_max = 70.0;
+  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max, 70.0);
+  rig.hinge_facts[0].safety.reset();
   rig.hinge_facts[0].control_max = 3.0;
-  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.command_max, 3.0);
-  EXPECT_TRUE(std::isinf(parse_scenario("s", step, rig).command_limits.command_slew_per_s_max));
+  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_max, 3.0);
+  EXPECT_TRUE(
+      std::isinf(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max));
 }
 
 // What rigcal-daq refuses to run is not simulated with another command either.

@@ -112,7 +112,8 @@ std::string sample_line(const rigcal::v1::Sample& sample, const proto::Recording
     line += "  " + proto::printable(names.hinges[c]) + " " +
             format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + unit_of(names, c);
   }
-  line += "  command " + format_number(sample.command_v(), 4);
+  line += "  command";
+  for (const double command : sample.command()) line += " " + format_number(command, 4);
   if (missed > 0) line += "  (" + std::to_string(missed) + " not shown)";
   return line;
 }

@@ -33,10 +33,9 @@ function toPlain(value) {
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [snake(key), toPlain(entry)]));
 }
 
-// protobufjs turns names into camel case: command_V is commandV, angle_rad is angleRad.
+// protobufjs turns names into camel case: angle_rad is angleRad.
 function snake(name) {
-  return name.replace(/([a-z0-9])([A-Z])/g, (_, before, upper) =>
-    before + "_" + (name.startsWith("commandV") && upper === "V" ? "V" : upper.toLowerCase()));
+  return name.replace(/([a-z0-9])([A-Z])/g, (_, before, upper) => before + "_" + upper.toLowerCase());
 }
 
 function readExpected(name) {

@@ -48,6 +48,12 @@ void append(std::string& list, const std::string& entry) {
   list += entry;
 }
 
+std::string numbers(const proto::MotorCommands& values, std::size_t count) {
+  std::string list;
+  for (std::size_t k = 0; k < count; ++k) append(list, number(values[k]));
+  return list;
+}
+
 // Prints each message with all its fields, under the names of proto/sample.proto. 64-bit integers
 // are strings, as JSON's numbers end at 2^53.
 class Printer final : public proto::RecordingVisitor {
@@ -64,17 +70,17 @@ class Printer final : public proto::RecordingVisitor {
     out_ << R"({"topic":"/rig/sample","timestamp":)" << number(s.timestamp_s) << R"(,"sequence":)"
          << quoted(s.sequence) << R"(,"device_time_us":)" << quoted(s.device_time_us)
          << R"(,"angle_rad":[)" << angles << R"(],"encoder_counts":[)" << counts << R"(],"valid":[)"
-         << valid << R"(],"command_V":)" << number(s.command_V) << R"(,"command_sequence":)"
-         << quoted(s.command_sequence) << R"(,"tripped":)" << boolean(s.tripped) << R"(,"driving":)"
-         << boolean(s.driving) << R"(,"fault_flags":)" << s.fault_flags << R"(,"error_count":)"
-         << quoted(s.error_count) << "}\n";
+         << valid << R"(],"command":[)" << numbers(s.command, s.motor_count)
+         << R"(],"command_sequence":)" << quoted(s.command_sequence) << R"(,"tripped":)"
+         << boolean(s.tripped) << R"(,"driving":)" << boolean(s.driving) << R"(,"fault_flags":)"
+         << s.fault_flags << R"(,"error_count":)" << quoted(s.error_count) << "}\n";
   }
 
   void on_command(const proto::Command& c) override {
     out_ << R"({"topic":"/rig/command","timestamp":)" << number(c.timestamp_s)
-         << R"(,"command_sequence":)" << quoted(c.command_sequence) << R"(,"command_V":)"
-         << number(c.command_V) << R"(,"command_V_requested":)" << number(c.command_V_requested)
-         << R"(,"flags":)" << c.flags << "}\n";
+         << R"(,"command_sequence":)" << quoted(c.command_sequence) << R"(,"command":[)"
+         << numbers(c.command, c.motor_count) << R"(],"command_requested":[)"
+         << numbers(c.command_requested, c.motor_count) << R"(],"flags":)" << c.flags << "}\n";
   }
 
   void on_gap(const proto::Gap& g) override {
@@ -138,7 +144,8 @@ proto::Sample make_sample(std::uint64_t k) {
   sample.angle_rad = {x * std::numbers::pi / 2048.0, std::sin(0.01 * x)};
   sample.valid = {true, k % 17 != 5};
   if (!sample.valid[1]) sample.angle_rad[1] = std::nan("");
-  sample.command_V = k % 10 == 0 ? 0.0 : 2.0 * std::cos(0.02 * x);
+  sample.motor_count = 2;
+  sample.command = {k % 10 == 0 ? 0.0 : 2.0 * std::cos(0.02 * x), 1e-3 * x};
   sample.command_sequence = k * 70000;
   sample.tripped = k > 2900;
   sample.driving = k < 2900;
@@ -159,6 +166,8 @@ void record(proto::RecordingWriter& writer, const Message& message, const Print&
 // Writes the run; prints what each call was given.
 void write_run(const std::string& path, Printer& printer) {
   const proto::RecordingHeader header{.hinges = {"arm", "pendulum"},
+                                      .motors = {"arm", "pendulum"},
+                                      .command_units = {"V", "duty"},
                                       .epoch_unix_ns = 1'700'000'000'123'456'789,
                                       .facts = {{"rig", "furuta"}, {"seed", "7"}}};
   auto created = proto::RecordingWriter::create(path, header);
@@ -177,7 +186,7 @@ void write_run(const std::string& path, Printer& printer) {
              [&](const proto::Gap& gap) { printer.on_gap(gap); });
     }
     record(writer, sample, [&](const proto::Sample& s) { printer.on_sample(s); });
-    record(writer, proto::Command{t, k + 1, sample.command_V, 2.0 * sample.command_V, 1},
+    record(writer, proto::Command{t, k + 1, 2, sample.command, {1.5, -2.0 * sample.command[0]}, 1},
            [&](const proto::Command& c) { printer.on_command(c); });
     if (k % 1000 == 999) {
       record(writer, proto::ClockFit{t, -31.5, 0.25, 0.125, 1e-6, k, 3},

@@ -98,6 +98,19 @@ TEST_F(Guess, TakesAnEffortForACommand) {
   }
 }
 
+// A duty is within ±1; a PWM of 255 steps or of percents is a number without a unit.
+TEST_F(Guess, TakesADutyForWhatStaysWithinOne) {
+  const auto unit = [&](const std::string& name, double most) {
+    return guess_command_unit(
+        look({{name, [most](double t) { return most * std::cos(9.0 * t); }}})[0]);
+  };
+  EXPECT_EQ(unit("motor_duty", 1.0), "duty");
+  EXPECT_EQ(unit("pwm", 0.3), "duty");
+  EXPECT_EQ(unit("pwm", 1.01), "1");
+  EXPECT_EQ(unit("pwm", 255.0), "1");
+  EXPECT_EQ(unit("voltage", 0.3), "V");
+}
+
 // Without units in the names the numbers tell: 200 units are degrees, whole numbers are counts, a
 // clock of 1000 units a second is in milliseconds.
 TEST_F(Guess, TellsUnitsByTheNumbers) {

@@ -232,7 +232,8 @@ TEST_F(IngestSessions, RefuseABatchThatComesAgainWithAnotherContent) {
     if (durable_before) service_.run_all();
     rig->acknowledged = 0;
     auto altered = batch_request(1);
-    altered.mutable_sample_batch()->mutable_samples(7)->set_command_v(1e-9);
+    altered.mutable_sample_batch()->mutable_samples(7)->mutable_command()->Clear();
+    altered.mutable_sample_batch()->mutable_samples(7)->add_command(1e-9);
     session_->append(*rig, *altered.mutable_sample_batch());
     service_.run_storage();
     service_.run_all();

@@ -179,8 +179,8 @@ ServiceRequest batch_request(std::uint64_t sequence, std::uint64_t sample_count)
   for (std::uint64_t k = (sequence - 1) * sample_count; k < sequence * sample_count; ++k) {
     const proto::Sample sample = make_sample(k);
     proto::to_message(sample, *batch.add_samples());
-    const proto::Command command{sample.timestamp_s, k, sample.command_V, sample.command_V + 0.5,
-                                 1};
+    const proto::Command command{sample.timestamp_s,        k, 1, sample.command,
+                                 {sample.command[0] + 0.5}, 1};
     proto::to_message(command, *batch.add_commands());
   }
   return request;

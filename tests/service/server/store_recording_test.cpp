@@ -106,6 +106,12 @@ TEST_F(Stored, TakesNoMoreSpaceThanItsMessagesAskFor) {
   EXPECT_LT(stored.value().size_bytes, 6 * size + 20'000);  // headers, index, schemas
 }
 
+template <typename Message>
+void replace_command(Message& message, double value) {
+  message.clear_command();
+  message.add_command(value);
+}
+
 // Both sides of each rule: the last value that may be stored can be, the first beyond is refused at
 // the door, and so is a number that is none.
 TEST(BatchCheck, TakesJustWhatCanBeStored) {
@@ -154,8 +160,8 @@ TEST(BatchCheck, TakesJustWhatCanBeStored) {
          b.mutable_samples(3)->set_valid(0, false);
        },
        ""},
-      {"command none", [](auto& b) { b.mutable_samples(3)->set_command_v(HUGE_VAL); }, "inf"},
-      {"voltage none", [](auto& b) { b.mutable_commands(3)->set_command_v(kNaN); }, "voltage"},
+      {"output none", [](auto& b) { replace_command(*b.mutable_samples(3), HUGE_VAL); }, "inf"},
+      {"command none", [](auto& b) { replace_command(*b.mutable_commands(3), kNaN); }, "nan"},
       {"gap", [](auto& b) { b.add_gaps()->set_sample_count(proto::kSequenceMax); }, ""},
       {"gap too long", [](auto& b) { b.add_gaps()->set_sample_count(proto::kSequenceMax + 1); },
        "the gap"},
