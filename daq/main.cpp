@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <vector>
 
+#include "daq/commands/commission.hpp"
+#include "daq/commands/conformance.hpp"
 #include "daq/commands/latency.hpp"
 #include "daq/commands/probe.hpp"
 #include "daq/commands/run.hpp"
@@ -17,18 +20,18 @@ namespace {
 
 using daq::ExitCode;
 
-std::atomic<bool> stop_requested(false);
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use such");
+daq::RunFlags flags;
 
-// What a second Ctrl-C leaves behind, and the sentence about it that a signal handler can write.
-std::string unfinished_recording;
+// The sentence about what a second Ctrl-C leaves behind, which a signal handler can write.
 std::string last_words;
 
-// The first Ctrl-C ends the run in order; a second one, for whoever cannot wait, ends the process:
-// the unit then switches off by its own ttl.
+// The first Ctrl-C ends the run in order: the real-time loop sees it, whatever other threads wait
+// for. A second one, for whoever cannot wait, ends the process: the unit then switches off by its
+// own ttl. Nothing here touches a disk, which may hang.
 extern "C" void request_stop(int signal) {
-  if (!stop_requested.exchange(true)) return;
-  if (!last_words.empty() && ::access(unfinished_recording.c_str(), F_OK) == 0) {
+  flags.stop_loop.store(true);
+  if (!flags.stop_asked.exchange(true)) return;
+  if (flags.unfinished.load()) {
     static_cast<void>(!::write(STDERR_FILENO, last_words.data(), last_words.size()));
   }
   std::signal(signal, SIG_DFL);
@@ -40,6 +43,7 @@ void stop_on_signals() {
   action.sa_handler = request_stop;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
 }
 
 constexpr const char* kFooter =
@@ -47,13 +51,34 @@ constexpr const char* kFooter =
     "  rigcal-sim --config configs/sim-furuta-hanging.textproto --link /tmp/rigcal-furuta\n"
     "in another terminal:\n"
     "  rigcal-daq probe --rig configs/rig-furuta.textproto\n"
+    "  rigcal-daq commission --rig configs/rig-furuta.textproto\n"
     "  rigcal-daq run --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-swing-up.textproto --out swing-up.mcap\n"
     "\n"
     "Exit status: 0 done or stopped by Ctrl-C, 1 trouble with port, unit, disk or output, 2 bad "
     "input\n"
-    "or usage, 3 tripped by a safety limit.\n"
+    "or usage, 3 tripped by a safety limit, 4 the rig is not commissioned.\n"
     "rigcal-daq COMMAND --help tells more about a command.";
+
+constexpr double kTestCommandMax = 0.2;
+
+constexpr const char* kConformanceFooter =
+    "The numbers of the requirements are those of firmware_iface/PROTOCOL.md; a letter names a "
+    "part of\n"
+    "one. For each the table has pass, FAIL or - (not tested) and the figure that was measured. "
+    "The test\n"
+    "takes about 20 s and leaves the unit tripped.\n"
+    "\n"
+    "The test enables the output of the unit. With the default --command 0 a unit without faults "
+    "moves\n"
+    "nothing; switch off the supply of the motors unless you test with another command.\n"
+    "\n"
+    "Exit status: 0 no requirement failed, 1 some failed, trouble with the port, or ended by "
+    "Ctrl-C,\n"
+    "2 bad usage.\n"
+    "\n"
+    "Example, beside rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rigcal-furuta:\n"
+    "  rigcal-daq conformance --url pty:///tmp/rigcal-furuta --json conformance.json";
 
 class Commands {
  public:
@@ -61,8 +86,10 @@ class Commands {
     add_run(app);
     add_probe(app);
     add_monitor(app);
+    add_commission(app);
     add_latency(app);
     add_send(app);
+    add_conformance(app);
   }
 
   ExitCode exit_code() const { return exit_code_; }
@@ -71,6 +98,10 @@ class Commands {
   void add_rig(CLI::App& command) {
     command.add_option("--rig", run_.rig_path, "rig file, configs/rig-*.textproto")->required();
     command.add_option("--url", run_.url, "unit to use instead of the rig file's");
+  }
+
+  daq::RigConfig load_watched_rig() const {
+    return daq::load_rig(run_.rig_path, run_.url, daq::RigUse::kWatch);
   }
 
   // The names and the environment of rigcal's.
@@ -95,6 +126,9 @@ class Commands {
         ->required();
     CLI::Option* out = command.add_option("--out", run_.out_path, "recording to write, *.mcap");
     add_service(command, "also stream to this service, host:port or unix:/path", run_.service);
+    command.add_flag("--not-commissioned", run_.not_commissioned,
+                     "allow commands above 25 % of command_max on a rig that was not commissioned, "
+                     "or changed since");
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_,
         "dry run: write the planned command to this .svg or .csv and stop; of a scenario whose "
@@ -106,23 +140,20 @@ class Commands {
         return;
       }
       if (!*out) throw CLI::RequiredError("--out (or --plot for a dry run)");
-      unfinished_recording = proto::part_path(run_.out_path);
       last_words =
           "\nrigcal-daq: ended at once, the unit switches off by its ttl; to finish what "
           "was recorded:\n  rigcal recover " +
-          unfinished_recording + "\n";
+          proto::part_path(run_.out_path) + "\n";
       stop_on_signals();
       run_.terminal = ::isatty(STDOUT_FILENO) == 1;
-      exit_code_ = daq::run_scenario(run_, stop_requested, std::cout);
+      exit_code_ = daq::run_scenario(run_, flags, std::cout);
     });
   }
 
   void add_probe(CLI::App& app) {
     CLI::App& command = *app.add_subcommand("probe", "say what the unit is and what it reads");
     add_rig(command);
-    command.callback([this] {
-      exit_code_ = daq::probe_unit(daq::load_rig(run_.rig_path, run_.url), std::cout);
-    });
+    command.callback([this] { exit_code_ = daq::probe_unit(load_watched_rig(), std::cout); });
   }
 
   void add_monitor(CLI::App& app) {
@@ -130,8 +161,45 @@ class Commands {
     add_rig(command);
     command.callback([this] {
       stop_on_signals();
-      exit_code_ = daq::monitor_unit(daq::load_rig(run_.rig_path, run_.url), stop_requested,
+      exit_code_ = daq::monitor_unit(load_watched_rig(), flags.stop_asked,
                                      ::isatty(STDOUT_FILENO) == 1, std::cout);
+    });
+  }
+
+  void add_commission(CLI::App& app) {
+    CLI::App& command = *app.add_subcommand(
+        "commission",
+        "check a new rig with its operator: encoders by hand, motors by small pulses");
+    add_rig(command);
+    command.add_option("--joint", joints_, "joints to check; default: all with an encoder")
+        ->type_name("NAME")
+        ->expected(1, static_cast<int>(daq::kJointsMax));
+    command.footer(
+        "Run it at the rig, in a terminal, when the rig is new and whenever its encoders, cables, "
+        "motors\n"
+        "or unit change. It asks for each step and takes about two minutes for two joints. Motors "
+        "move\n"
+        "with 5 % of command_max, and with at most 20 % if you agree. In the end it shows what it\n"
+        "would change in the rig file's unit section, and asks before it writes.\n"
+        "\n"
+        "Example, at the simulated unit. In one terminal, which is the hand at the rig:\n"
+        "  rigcal-sim --config configs/sim-furuta-hanging.textproto --link /tmp/rigcal-furuta "
+        "--hand\n"
+        "In another one:\n"
+        "  rigcal-daq commission --rig configs/rig-furuta.textproto\n"
+        "When it asks to turn joint \"1\" a quarter turn, write to the first terminal:\n"
+        "  1 1.5708\n"
+        "(joint 1, to 1.5708 rad), then press Enter in the second. Write 1 0 to turn it back, and\n"
+        "release before the motor is tried.\n"
+        "\n"
+        "Exit status: 0 commissioned, 1 trouble with port or unit, 2 bad input or usage,\n"
+        "4 not commissioned: faults were found, or you ended it.");
+    command.callback([this] {
+      stop_on_signals();
+      const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+      daq::OperatorConsole person(STDIN_FILENO, std::cout, terminal);
+      exit_code_ = daq::commission_rig({run_.rig_path, run_.url, joints_}, flags.stop_asked, person,
+                                       std::cout);
     });
   }
 
@@ -160,12 +228,41 @@ class Commands {
     add_service(command, "host:port or unix:/path", send_.service)->required();
     command.callback([this] {
       stop_on_signals();
-      exit_code_ = daq::send_spool(send_, stop_requested, std::cout);
+      exit_code_ = daq::send_spool(send_, flags.stop_asked, std::cout);
+    });
+  }
+
+  void add_conformance(CLI::App& app) {
+    CLI::App& command = *app.add_subcommand(
+        "conformance", "test a unit against the link protocol, requirement by requirement");
+    command.add_option("--url", conformance_.url, "unit to test, such as pty:///tmp/rigcal-furuta")
+        ->required();
+    command.add_option("--json", conformance_.json_path,
+                       "write the results to this file as JSON; -: to standard output, and the "
+                       "table to standard error");
+    command
+        .add_option("--command", conformance_.settings.command,
+                    "share of each motor's range that the test drives with; 0: it enables the "
+                    "output, with commands of 0")
+        ->capture_default_str()
+        ->check(proto::number_from_to(-kTestCommandMax, kTestCommandMax));
+    command.add_flag("--after-reset", conformance_.settings.after_reset,
+                     "the unit was reset just now: also test what it does before the first HELLO");
+    command
+        .add_option("--only", conformance_.only,
+                    "test these requirements alone, such as C8 or F5,R2")
+        ->delimiter(',');
+    command.footer(kConformanceFooter);
+    command.callback([this] {
+      stop_on_signals();
+      exit_code_ = daq::test_conformance(conformance_, flags.stop_asked, std::cout, std::cerr);
     });
   }
 
   daq::RunOptions run_;
   daq::SendOptions send_;
+  daq::ConformanceOptions conformance_;
+  std::vector<std::string> joints_;
   std::string plot_path_;
   daq::LatencyOptions latency_;
   double latency_duration_s_ = 10.0;

@@ -1,7 +1,9 @@
 #include "daq/commands/latency.hpp"
 
+#include <cmath>
 #include <iomanip>
 #include <ostream>
+#include <sstream>
 #include <thread>
 
 namespace daq {
@@ -23,18 +25,19 @@ LatencyVerdict judge_latency(Nanoseconds longest, Nanoseconds period) {
   return LatencyVerdict::kUnusable;
 }
 
-std::string_view to_string(LatencyVerdict verdict) {
-  switch (verdict) {
-    case LatencyVerdict::kExcellent:
-      return "excellent";
-    case LatencyVerdict::kGood:
-      return "good";
-    case LatencyVerdict::kUsable:
-      return "usable";
-    case LatencyVerdict::kUnusable:
-      return "unusable for control at this period";
+std::string describe_verdict(const LatencyResult& result, Nanoseconds period) {
+  constexpr const char* kWords[] = {"excellent", "good", "usable", "too slow"};
+  const Nanoseconds longest = result.histogram->max();
+  const auto verdict = static_cast<std::size_t>(judge_latency(longest, period));
+  std::ostringstream text;
+  text << kWords[verdict] << " for " << 1e3 / microseconds(period) << " kHz: ";
+  if (result.skipped_periods > 0) {
+    text << result.skipped_periods << " of " << result.histogram->count() + result.skipped_periods
+         << " periods missed";
+  } else {
+    text << "at most " << std::ceil(microseconds(longest)) << " µs late";
   }
-  return "";
+  return text.str();
 }
 
 LatencyResult measure_latency(const LatencyOptions& options) {
@@ -60,10 +63,9 @@ ExitCode run_latency(const LatencyOptions& options, std::ostream& out) {
   out << histogram.picture() << std::fixed << std::setprecision(1) << "mean "
       << microseconds(histogram.mean()) << " µs, 99 % below " << histogram.percentile_us(0.99)
       << " µs, 99.99 % below " << histogram.percentile_us(0.9999) << " µs, longest "
-      << microseconds(histogram.max()) << " µs; " << result.skipped_periods
-      << " periods skipped in " << histogram.count() + result.skipped_periods << '\n';
+      << microseconds(histogram.max()) << " µs\n";
+  out << "verdict: " << describe_verdict(result, options.period) << '\n';
   const LatencyVerdict verdict = judge_latency(histogram.max(), options.period);
-  out << "verdict: " << to_string(verdict) << '\n';
   return verdict == LatencyVerdict::kUnusable ? ExitCode::kTrouble : ExitCode::kDone;
 }
 

@@ -2,7 +2,7 @@
 
 #include <iosfwd>
 #include <memory>
-#include <string_view>
+#include <string>
 
 #include "daq/commands/exit_code.hpp"
 #include "daq/realtime/periodic_timer.hpp"
@@ -17,7 +17,6 @@ enum class LatencyVerdict { kExcellent, kGood, kUsable, kUnusable };
 /// By the longest latency seen: below 20 µs excellent, below 100 µs good, below half a period
 /// usable (samples stay in order, single commands take effect a tick late), else unusable.
 LatencyVerdict judge_latency(Nanoseconds longest, Nanoseconds period);
-std::string_view to_string(LatencyVerdict verdict);
 
 struct LatencyOptions {
   Nanoseconds period{1'000'000};
@@ -30,6 +29,9 @@ struct LatencyResult {
   std::unique_ptr<TimingHistogram> histogram;  ///< wake-up time minus deadline
   std::int64_t skipped_periods = 0;
 };
+
+/// "too slow for 1 kHz: 2 of 3000 periods missed", "good for 1 kHz: at most 87 µs late".
+std::string describe_verdict(const LatencyResult& result, Nanoseconds period);
 
 /// Sleeps to absolute deadlines on a thread with the given settings, as the loop does, and measures
 /// how late it wakes.

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -10,47 +13,67 @@
 
 namespace daq {
 
-/// The recording of a run. A thread of its own makes what was written durable a few times a second,
-/// so that a slow disk never delays the supervisor.
+/// The recording of a run. A thread of its own writes to the disk, in order, and makes what it
+/// wrote durable a few times a second: a disk that is slow or hangs delays nobody else.
 class RecordingSink final : public RunSink {
  public:
   explicit RecordingSink(proto::RecordingWriter writer);
+  /// Waits for the disk to take what was handed over.
   ~RecordingSink() override;
 
-  proto::Status write(const proto::Sample& message) override { return writer_.write(message); }
-  proto::Status write(const proto::InertialReading& message) override {
-    return writer_.write(message);
-  }
-  proto::Status write(const proto::Command& message) override { return writer_.write(message); }
-  proto::Status write(const proto::Gap& message) override { return writer_.write(message); }
-  proto::Status write(const proto::ClockFit& message) override { return writer_.write(message); }
-  proto::Status write(const proto::LoopStats& message) override { return writer_.write(message); }
+  proto::Status write(const proto::Sample& message) override { return hand_over(message); }
+  proto::Status write(const proto::InertialReading& message) override { return hand_over(message); }
+  proto::Status write(const proto::Command& message) override { return hand_over(message); }
+  proto::Status write(const proto::Gap& message) override { return hand_over(message); }
+  proto::Status write(const proto::ClockFit& message) override { return hand_over(message); }
+  proto::Status write(const proto::LoopStats& message) override { return hand_over(message); }
 
   /// Events are rare, and a trip must outlive whatever comes next: handed to the system at once.
   proto::Status write(const proto::Event& message) override;
 
-  /// The first failure of making something durable.
+  /// Wakes the thread. @return status()
   proto::Status idle() override;
 
-  /// Attaches a named text, such as the rig file.
-  proto::Status attach(const std::string& name, const std::string& media_type,
-                       const std::string& text);
+  /// The first failure of writing something or of making it durable.
+  proto::Status status() const;
 
-  /// Completes the recording and gives it its name. Nothing can be written afterwards.
+  std::size_t unwritten_count() const override { return unwritten_count_.load(); }
+
+  /// Goes up at least ten times a second unless the disk keeps the thread waiting.
+  const std::atomic<std::uint64_t>& heartbeat() const { return heartbeat_; }
+
+  /// Completes the recording and gives it its name, as soon as the disk has taken everything.
+  /// Nothing can be written afterwards.
   proto::Status finish();
 
-  const proto::RecordingWriter& writer() const { return writer_; }
+  /// Samples in parts of the recording that could not be written; after finish().
+  std::uint64_t lost_sample_count() const { return writer_.lost_sample_count(); }
 
  private:
-  void sync_until_stopped();
-  void stop_syncing();
+  using Task = std::function<proto::Status(proto::RecordingWriter&)>;
 
-  proto::RecordingWriter writer_;
-  std::mutex mutex_;  // of the members below
+  template <typename Message>
+  proto::Status hand_over(const Message& message) {
+    push([message](proto::RecordingWriter& writer) { return writer.write(message); });
+    return proto::success();
+  }
+  void push(Task task);
+  void run();
+  void note(const proto::Status& status);
+  void stop();
+
+  proto::RecordingWriter writer_;  // of the thread below, while it runs
+  std::atomic<std::size_t> unwritten_count_{0};
+  std::atomic<std::uint64_t> heartbeat_{0};
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "the real-time thread reads it");
+
+  mutable std::mutex mutex_;  // of the members below
   std::condition_variable wake_;
+  std::deque<Task> tasks_;
   bool stopping_ = false;
-  std::optional<proto::Error> sync_error_;
-  std::thread syncer_;
+  std::optional<proto::Error> error_;
+
+  std::thread thread_;
 };
 
 }  // namespace daq

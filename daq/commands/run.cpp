@@ -13,12 +13,14 @@
 #include <thread>
 #include <vector>
 
+#include "daq/commands/commission_check.hpp"
 #include "daq/commands/recording_sink.hpp"
 #include "daq/commands/run_progress.hpp"
 #include "daq/commands/session.hpp"
+#include "daq/commands/slow_notice.hpp"
 #include "daq/config/scenario_config.hpp"
+#include "daq/loop/loop_thread.hpp"
 #include "daq/loop/supervisor.hpp"
-#include "daq/realtime/rt_thread.hpp"
 #include "daq/scenario/plan.hpp"
 #include "daq/stream/stream_sink.hpp"
 #include "proto/notation/number_format.hpp"
@@ -33,6 +35,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPollPeriod(10);
+constexpr milliseconds kDiskPatience(1000);
 constexpr milliseconds kStreamShortPatience(300);
 constexpr std::chrono::seconds kStreamPatience(5);
 
@@ -61,14 +64,16 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
     header.hinges.push_back(channel.hinge);
     if (channel.slides) header.slides.push_back(channel.hinge);
   }
+  for (const MotorConfig& motor : rig.motor) {
+    header.motors.push_back(motor.joint);
+    header.command_units.push_back(motor.command_unit);
+  }
   for (const InertialConfig& sensor : rig.inertial) header.inertial_sensors.push_back(sensor.name);
   header.epoch_unix_ns =
       std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
   header.facts = {{"rig", rig.name},
                   {"scenario", scenario.scenario.name()},
-                  {"motor", rig.motor_hinge},
-                  {"command_unit", rig.command_unit},
                   {"unit_url", rig.unit_url},
                   {"unit_id", hexadecimal(facts.unit_id, 16)},
                   {"configuration_hash", hexadecimal(facts.configuration_hash, 8)},
@@ -93,47 +98,27 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   return session;
 }
 
-proto::Status attach_inputs(RecordingSink& sink, const RigConfig& rig,
+// What a scenario commands. A rig without a motor has a command of zero, as its recordings do.
+CommandPlan plan_of(const Scenario& scenario, const RigConfig& rig, double period_s) {
+  std::vector<PlannedMotor> motors;
+  for (const MotorConfig& motor : rig.motor) motors.push_back({motor.joint, motor.command_unit});
+  if (motors.empty()) motors.emplace_back();
+  return make_plan(scenario, period_s, std::move(motors));
+}
+
+proto::Status attach_inputs(proto::RecordingWriter& writer, const RigConfig& rig,
                             const ScenarioConfig& scenario, Nanoseconds period) {
+  const auto attach = [&](const char* name, const char* media_type, const std::string& text) {
+    return writer.attach({name, media_type, {text.begin(), text.end()}});
+  };
   const double period_s = static_cast<double>(period.count()) * 1e-9;
-  proto::Status status = sink.attach("rig.textproto", "text/plain", rig.text);
-  if (status.ok()) status = sink.attach("scenario.textproto", "text/plain", scenario.text);
+  proto::Status status = attach("rig.textproto", "text/plain", rig.text);
+  if (status.ok()) status = attach("scenario.textproto", "text/plain", scenario.text);
   if (status.ok() && scenario.scenario.is_open_loop()) {
-    status = sink.attach("plan.csv", "text/csv", plan_csv(make_plan(scenario.scenario, period_s)));
+    status = attach("plan.csv", "text/csv", plan_csv(plan_of(scenario.scenario, rig, period_s)));
   }
   return status;
 }
-
-// The loop on its thread. Ends the thread whatever happens to the caller.
-class LoopThread {
- public:
-  LoopThread(ControlLoop& loop, const RealTimeSettings& settings)
-      : thread_([this, &loop, settings] {
-          report_ = enter_real_time(settings);
-          ready_.store(true, std::memory_order_release);
-          ready_.notify_one();
-          loop.run(stop_);
-          ended_.store(true, std::memory_order_release);
-        }) {
-    ready_.wait(false, std::memory_order_acquire);
-  }
-  ~LoopThread() { join(); }
-
-  void stop() { stop_.store(true, std::memory_order_relaxed); }
-  bool ended() const { return ended_.load(std::memory_order_acquire); }
-  void join() {
-    stop();
-    if (thread_.joinable()) thread_.join();
-  }
-  const RealTimeReport& report() const { return report_; }
-
- private:
-  std::atomic<bool> stop_{false};
-  std::atomic<bool> ready_{false};
-  std::atomic<bool> ended_{false};
-  RealTimeReport report_;
-  std::thread thread_;
-};
 
 using Say = std::function<void(const std::string&)>;
 
@@ -143,7 +128,7 @@ struct Sinks {
   std::unique_ptr<StreamSink> stream;  // null without a service
 };
 
-// Says when the service is away and when it is back.
+// Says when the service is away, when it will lack samples, and when it is back.
 class StreamWatch {
  public:
   StreamWatch(const StreamSink* stream, Say say) : stream_(stream), say_(std::move(say)) {}
@@ -151,59 +136,45 @@ class StreamWatch {
   void look() {
     if (stream_ == nullptr) return;
     const std::string problem = stream_->problem();
-    if (problem.empty() == problem_.empty()) return;
+    const bool loses_samples = stream_->loses_samples();
+    if (problem.empty() == problem_.empty() && loses_samples == loses_samples_) return;
     problem_ = problem;
-    say_(problem.empty()
-             ? "note: streaming again"
-             : "note: " + proto::printable(problem) + "; what is to be streamed waits on the disk");
+    loses_samples_ = loses_samples;
+    say_(problem.empty() ? "note: streaming again" : "note: " + proto::printable(problem));
   }
 
  private:
   const StreamSink* stream_;
   Say say_;
   std::string problem_;
+  bool loses_samples_ = false;
 };
 
-// Supervises until the loop has ended; asks it to where the operator or the disk demands.
+// Supervises until the loop has ended; asks it to where the disk demands it.
 void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
-               RunProgress& progress, const std::atomic<bool>& stop) {
-  bool stopping = false;
+               RunProgress& progress) {
   while (!thread.ended()) {
     std::this_thread::sleep_for(kPollPeriod);
     supervisor.poll();
     stream.look();
     progress.show(supervisor);
-    if (stopping) continue;
-    stopping = supervisor.wants_stop() || stop.load();
-    if (!stopping) continue;
-    if (!supervisor.wants_stop()) {
-      supervisor.report(proto::EventKind::kOperator, "stop", "The operator ended the run.");
-    }
-    thread.stop();
+    if (supervisor.wants_stop()) thread.stop();
   }
   thread.join();
-  supervisor.poll();  // samples that stopping the stream brings in come after these
-}
-
-void print_delays(const DelayCounts& delays, std::ostream& out) {
-  std::int64_t total = 0;
-  for (const auto& count : delays) total += count.load();
-  if (total == 0) return;
-  out << "commands took effect after";
-  for (std::size_t k = 0; k < delays.size(); ++k) {
-    const double share = 100.0 * static_cast<double>(delays[k].load()) / static_cast<double>(total);
-    if (share == 0.0) continue;
-    out << ' ' << k << (k + 1 < delays.size() ? "" : " or more")
-        << (k == 1 ? " tick (" : " ticks (") << notation::format_number(share) << " %)";
+  supervisor.poll();
+  if (thread.was_stopped() && !supervisor.wants_stop()) {
+    supervisor.report(proto::EventKind::kOperator, "stop", "The operator ended the run.");
   }
-  out << '\n';
 }
 
-void print_summary(const ControlLoop& loop, const Supervisor& supervisor,
-                   std::optional<std::uint64_t> samples_sent, std::ostream& out) {
+void print_summary(const ControlLoop& loop, const Supervisor& supervisor, double tick_s,
+                   std::optional<std::uint64_t> samples_sent, std::uint64_t lost_on_disk,
+                   bool finished, std::ostream& out) {
   const SampleAccounts& accounts = supervisor.accounts();
-  out << accounts.recorded << " samples recorded, " << accounts.lost_on_link
-      << " lost on the link, " << accounts.lost_in_ring << " lost in this process";
+  out << accounts.recorded - lost_on_disk << " samples " << (finished ? "recorded, " : "taken, ")
+      << accounts.lost_on_link << " lost on the link, " << accounts.lost_in_ring
+      << " dropped by this program";
+  if (lost_on_disk > 0) out << ", " << lost_on_disk << " not taken by the disk";
   if (samples_sent) {
     out << "; the unit sent " << *samples_sent
         << (*samples_sent == accounts.sent() ? ": every sample accounted for"
@@ -216,7 +187,14 @@ void print_summary(const ControlLoop& loop, const Supervisor& supervisor,
   print("\nsample jitter 99 % below ", loop.arrival_jitter());
   print("; from sample to command 99 % below ", loop.cycle_time());
   out << '\n';
-  print_delays(loop.command_delays(), out);
+  const std::string delays = describe_delays(loop.command_delays(), tick_s);
+  if (!delays.empty()) out << delays << '\n';
+  if (const auto rejected = loop.counters().rejected_commands.load(); rejected > 0) {
+    out << rejected
+        << " samples report commands that the unit rejected because they came too late\n";
+  }
+  const std::string output = describe(loop.output_state(), loop.settings().ttl_ms);
+  if (!output.empty()) out << output << '\n';
 }
 
 // With sample 0 and every so many after it a reading is due.
@@ -232,8 +210,8 @@ void print_readings(const RigConfig& rig, const std::array<int, INERTIAL_SENSORS
   }
 }
 
-LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
-                           Nanoseconds period) {
+LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario, Nanoseconds period,
+                           const std::atomic<std::uint64_t>& heartbeat) {
   return {.period = period,
           .host_paced = rig.host_paced,
           .drive = scenario.scenario.command_peak() > 0.0,
@@ -241,40 +219,56 @@ LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
           .joint_count = rig.channel.size(),
           .channel = channel_scales(rig),
           .inertial_count = rig.inertial.size(),
-          .inertial = inertial_scales(rig)};
+          .inertial = inertial_scales(rig),
+          .storage_heartbeat = &heartbeat};
 }
 
+// Of a run whose recording is whole as far as the disk goes.
 ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
-  if (supervisor.storage_error()) return ExitCode::kTrouble;
-  const Trip* trip = loop.trip();
-  if (trip == nullptr) return ExitCode::kDone;
-  const bool gone = trip->cause == TripCause::kLinkLost || trip->cause == TripCause::kPortClosed ||
-                    trip->cause == TripCause::kUnitRestarted;
-  return gone ? ExitCode::kTrouble : ExitCode::kTripped;
+  if (supervisor.accounts().lost_in_ring > 0) return ExitCode::kTrouble;
+  if (loop.trip() == nullptr) return ExitCode::kDone;
+  switch (loop.trip()->cause) {
+    case TripCause::kLinkLost:
+    case TripCause::kPortClosed:
+    case TripCause::kUnitRestarted:
+    case TripCause::kRecordingStalled:
+    case TripCause::kRingFull:
+      return ExitCode::kTrouble;
+    default:
+      return ExitCode::kTripped;
+  }
 }
 
 std::string spool_folder(const RunOptions& options) { return options.out_path + ".spool"; }
 
+// Makes the recording, with its attachments.
+using OpenRecording = std::function<proto::Result<std::unique_ptr<RecordingSink>>()>;
+
 proto::Result<std::unique_ptr<RecordingSink>> open_recording(const std::string& path,
-                                                             const proto::RecordingHeader& header) {
+                                                             const proto::RecordingHeader& header,
+                                                             const RigConfig& rig,
+                                                             const ScenarioConfig& scenario,
+                                                             Nanoseconds period) {
   auto writer = proto::RecordingWriter::create(path, header);
   if (!writer.ok()) return writer.error();
+  const proto::Status attached = attach_inputs(writer.value(), rig, scenario, period);
+  if (!attached.ok()) return attached.error();
   return std::make_unique<RecordingSink>(std::move(writer.value()));
 }
 
 proto::Result<Sinks> open_sinks(const RunOptions& options,
                                 const std::optional<ServiceEndpoint>& service,
-                                const proto::RecordingHeader& header) {
+                                const proto::RecordingHeader& header, const OpenRecording& open) {
   Sinks sinks;
   if (!service) {
-    auto recording = open_recording(options.out_path, header);
+    auto recording = open();
     if (!recording.ok()) return recording.error();
     sinks.recording = std::move(recording.value());
     return sinks;
   }
   auto folder = create_spool_folder(spool_folder(options), make_session(options, header));
   if (!folder.ok()) return folder.error();
-  auto recording = open_recording(options.out_path, header);
+  auto recording = open();
   if (!recording.ok()) {
     remove_spool_folder(spool_folder(options));
     return recording.error();
@@ -284,10 +278,24 @@ proto::Result<Sinks> open_sinks(const RunOptions& options,
   return sinks;
 }
 
-void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options, const Say& say) {
-  if (const auto marked = mark_ended(spool_folder(options)); !marked.ok()) {
-    say("note: " + marked.error().detail);
-  }
+// Runs what may wait for a disk that hangs, and says so, from another thread, if it takes long.
+template <typename Work>
+auto with_patience(const std::string& path, const RunFlags& flags, const Say& say,
+                   const Work& work) {
+  const SlowNotice notice(kDiskPatience, [&] {
+    say("The run has ended. The disk does not take the end of " + path +
+        "; waiting for it. To leave without it press Ctrl-C " +
+        (flags.stop_asked.load() ? "again." : "twice."));
+  });
+  return work();
+}
+
+void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options,
+                   const RunFlags& flags, const Say& say) {
+  const std::string folder = spool_folder(options);
+  const proto::Status marked =
+      with_patience(folder, flags, say, [&] { return mark_ended(folder); });
+  if (!marked.ok()) say("note: " + marked.error().detail);
   stream->end();
   if (!stream->wait(kStreamShortPatience)) {
     say("waiting up to " + std::to_string(kStreamPatience.count()) + " s for " +
@@ -295,38 +303,36 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
   }
   const bool done = stream->wait(kStreamPatience);
   const std::string problem = stream->problem();
-  stream.reset();
+  with_patience(folder, flags, say, [&] {
+    stream.reset();
+    if (done) remove_spool_folder(folder);
+  });
   if (done) {
-    remove_spool_folder(spool_folder(options));
     say("streamed to " + options.service.host_port);
     return;
   }
   say("note: the service does not have the whole run" +
       (problem.empty() ? std::string() : " (" + proto::printable(problem) + ")") +
-      "; the recording does. To send the rest later:\n  rigcal-daq send --spool " +
-      spool_folder(options) + " --service " + options.service.host_port);
+      "; the recording does. To send the rest later:\n  rigcal-daq send --spool " + folder +
+      " --service " + options.service.host_port);
 }
 
 // From the first sample to the finished recording.
 ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioConfig& scenario,
-               UnitSession& session, Sinks& sinks, const std::atomic<bool>& stop,
-               std::ostream& out) {
+               UnitSession& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
   firmware_iface::UnitLink& unit = *session.unit;
-  const Nanoseconds period = sample_period(rig, unit.facts());
-  if (const auto status = attach_inputs(*sinks.recording, rig, scenario, period); !status.ok()) {
-    return fail(status.error().detail);
-  }
   const SafetyLimits limits = with_reading_times(scenario.limits, rig, unit.facts());
-  const auto loop = std::make_unique<ControlLoop>(unit, session.black_box, scenario.scenario,
-                                                  limits, loop_settings(rig, scenario, period));
+  const auto loop = std::make_unique<ControlLoop>(
+      unit, session.black_box, scenario.scenario, limits,
+      loop_settings(rig, scenario, sample_period(rig, unit.facts()), sinks.recording->heartbeat()));
   RunProgress progress(out, options.terminal, scenario.scenario.duration_s());
   const Say say = [&](const std::string& line) { progress.say(line); };
   Supervisor supervisor(*loop, session.black_box, limits, *sinks.recording, sinks.stream.get(),
                         say);
   {
-    LoopThread thread(*loop, rig.real_time);
+    LoopThread thread(*loop, rig.real_time, flags.stop_loop);
     for (const std::string& sentence : thread.report().refused) say("note: " + sentence);
-    supervise(thread, supervisor, StreamWatch(sinks.stream.get(), say), progress, stop);
+    supervise(thread, supervisor, StreamWatch(sinks.stream.get(), say), progress);
   }
   progress.clear();
   std::optional<std::uint64_t> samples_sent;
@@ -335,26 +341,30 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   if (ended.ok()) samples_sent = ended.value().samples_sent;
   supervisor.take_inertial(unit.pending_inertial());
   supervisor.finish(samples_sent);
-  const proto::Status finished = sinks.recording->finish();
-  print_summary(*loop, supervisor, samples_sent, out);
+  const proto::Status finished = with_patience(proto::part_path(options.out_path), flags, say,
+                                               [&] { return sinks.recording->finish(); });
+  flags.unfinished.store(!finished.ok());
+  print_summary(*loop, supervisor, 1.0 / unit.facts().tick_rate_Hz, samples_sent,
+                sinks.recording->lost_sample_count(), finished.ok(), out);
   print_readings(rig, inertial_dividers(rig, unit.facts()), supervisor, samples_sent, out);
   if (!finished.ok()) return fail(finished.error().detail);
   out << "recorded " << options.out_path << '\n';
-  if (sinks.stream) finish_stream(std::move(sinks.stream), options, say);
-  if (supervisor.storage_error()) return fail(supervisor.storage_error()->detail);
+  if (sinks.stream) finish_stream(std::move(sinks.stream), options, flags, say);
+  const proto::Status stored = sinks.recording->status();
+  if (!stored.ok()) return fail(stored.error().detail);
   return outcome(*loop, supervisor);
 }
 
 }  // namespace
 
-RigConfig load_rig(const std::string& rig_path, const std::string& url) {
-  RigConfig rig = load_rig_config(rig_path);
+RigConfig load_rig(const std::string& rig_path, const std::string& url, RigUse use) {
+  RigConfig rig = load_rig_config(rig_path, use);
   if (!url.empty()) rig.unit_url = url;
   if (!rig.unit_url.empty()) return rig;
   throw proto::InputError(rig_path + ": names no unit; write unit { url: \"...\" } or give --url");
 }
 
-ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, std::ostream& out) {
+ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& out) {
   const RigConfig rig = load_rig(options.rig_path, options.url);
   const ScenarioConfig scenario = load_scenario_config(options.scenario_path, rig);
   require_new_file(options.out_path, {".mcap"});
@@ -362,20 +372,30 @@ ExitCode run_scenario(const RunOptions& options, const std::atomic<bool>& stop, 
   if (!options.service.host_port.empty()) service = make_service_endpoint(options.service);
   auto session = open_session(rig, out);
   if (!session.ok()) return fail(session.error().detail);
+  firmware_iface::UnitLink& unit = *session.value()->unit;
+  const CommissionNotice notice = check_commissioning(rig, unit.facts(), options.scenario_path,
+                                                      scenario.scenario, options.not_commissioned);
+  if (notice.refuses) {
+    fail(notice.text);
+    return ExitCode::kNotCommissioned;
+  }
+  if (!notice.text.empty()) out << "note: " << notice.text << '\n';
   // The stream first: a line that cannot carry it must not leave an empty recording behind.
-  if (const auto on =
-          session.value()->unit->start_stream(stream_settings(rig, session.value()->unit->facts()));
-      !on.ok()) {
+  if (const auto on = unit.start_stream(stream_settings(rig, unit.facts())); !on.ok()) {
     return fail(on.error().detail);
   }
-  const proto::RecordingHeader header = make_header(rig, scenario, session.value()->unit->facts());
-  auto sinks = open_sinks(options, service, header);
+  const proto::RecordingHeader header = make_header(rig, scenario, unit.facts());
+  auto sinks = open_sinks(options, service, header, [&] {
+    return open_recording(options.out_path, header, rig, scenario,
+                          sample_period(rig, unit.facts()));
+  });
   if (!sinks.ok()) return fail(sinks.error().detail);
-  return drive(options, rig, scenario, *session.value(), sinks.value(), stop, out);
+  flags.unfinished.store(true);
+  return drive(options, rig, scenario, *session.value(), sinks.value(), flags, out);
 }
 
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out) {
-  const RigConfig rig = load_rig_config_for_plan(options.rig_path);
+  const RigConfig rig = load_rig_config(options.rig_path, RigUse::kPlan);
   const ScenarioConfig config = load_scenario_config(options.scenario_path, rig);
   const Scenario& scenario = config.scenario;
   require_new_file(path, {".svg", ".csv"});
@@ -387,12 +407,16 @@ ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::
                             " --plot motion.svg' draws both on the rig file's model");
   }
   constexpr double kPlanPeriod_s = 1e-3;  // of a unit that ticks at 1 kHz
-  const CommandPlan plan = make_plan(scenario, kPlanPeriod_s * rig.divider);
+  const CommandPlan plan = plan_of(scenario, rig, kPlanPeriod_s * rig.divider);
   const bool picture = std::filesystem::path(path).extension() == ".svg";
-  proto::write_file(path,
-                    picture ? plan_svg(plan, scenario.name(), rig.command_unit) : plan_csv(plan));
-  out << scenario.name() << ": " << scenario.duration_s() << " s, at most "
-      << scenario.command_peak() << ' ' << rig.command_unit << "; plan in " << path << '\n';
+  proto::write_file(path, picture ? plan_svg(plan, scenario.name()) : plan_csv(plan));
+  out << scenario.name() << ": " << scenario.duration_s() << " s, at most ";
+  for (std::size_t m = 0; m < plan.motors.size(); ++m) {
+    const PlannedMotor& motor = plan.motors[m];
+    out << (m == 0 ? "" : ", ") << scenario.command_peak(m) << ' ' << motor.unit;
+    if (plan.motors.size() > 1) out << " at " << motor.joint;
+  }
+  out << "; plan in " << path << '\n';
   return ExitCode::kDone;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <ostream>
 
@@ -23,6 +24,33 @@ std::string progress_bar(double share, int width) {
   return bar += ']';
 }
 
+std::string describe_delays(const DelayCounts& delays, double tick_s) {
+  const std::size_t longest = delays.size() - 1;  // counts all longer delays as well
+  double total = 0.0;
+  std::size_t first = delays.size(), last = 0;
+  for (std::size_t k = 0; k < delays.size(); ++k) {
+    const std::int64_t count = delays[k].load();
+    if (count == 0) continue;
+    total += static_cast<double>(count);
+    first = std::min(first, k);
+    last = k;
+  }
+  if (total == 0.0) return "";
+  const auto time = [&](std::size_t ticks) {
+    return notation::format_number(1e3 * tick_s * static_cast<double>(ticks)) + " ms";
+  };
+  const auto share = [&](std::size_t k) {
+    const double percent = 100.0 * static_cast<double>(delays[k].load()) / total;
+    return notation::format_number(percent < 1.0 ? percent : std::floor(percent), 2) + " %";
+  };
+  const std::string beyond = " after more than " + time(longest - 1);
+  const std::string within = " commands acted within " + time(std::max<std::size_t>(first, 1));
+  if (first == longest) return "all commands acted" + beyond;
+  if (first == last) return "all" + within;
+  return share(first) + " of" + within + ", " +
+         (last == longest ? share(last) + beyond : "all within " + time(last));
+}
+
 RunProgress::RunProgress(std::ostream& out, bool terminal, double duration_s)
     : out_(out), terminal_(terminal), duration_s_(duration_s) {}
 
@@ -39,7 +67,8 @@ void RunProgress::show(const Supervisor& supervisor) {
   const auto now = std::chrono::steady_clock::now();
   if (now - shown_at_ < kShowPeriod) return;
   shown_at_ = now;
-  std::string text = "  ";
+  std::string text = "  " + supervisor.held_reading();
+  if (text.size() > 2) text += "  ";
   char numbers[96];
   if (running_since_s_ >= 0.0) {
     const double ran_s = time_s - running_since_s_;

@@ -36,6 +36,10 @@ class RunProgress {
   bool shown_ = false;
 };
 
+/// "98 % of commands acted within 1 ms, all within 5 ms"; empty when no delay was measured.
+/// @param tick_s  period of the unit's timer, in which delays are counted
+std::string describe_delays(const DelayCounts& delays, double tick_s);
+
 /// "[#####.....]", so many characters wide between the brackets.
 std::string progress_bar(double share, int width);
 

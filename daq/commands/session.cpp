@@ -17,22 +17,53 @@ using firmware_iface::Error;
 using firmware_iface::ErrorCode;
 using firmware_iface::UnitFacts;
 
-// What of the rig file the unit contradicts; empty when nothing.
+// What of the rig file's motors the unit contradicts; empty when nothing.
+std::string motor_contradiction(const RigConfig& rig, const UnitFacts& facts) {
+  std::ostringstream what;
+  if (static_cast<int>(rig.motor.size()) > facts.motor_count) {
+    what << "the unit drives " << facts.motor_count
+         << (facts.motor_count == 1 ? " motor, " : " motors, ") << rig.path << " has "
+         << rig.motor.size() << "; remove motor { ... } of a joint, or use another unit";
+    return what.str();
+  }
+  for (std::size_t m = 0; m < rig.motor.size(); ++m) {
+    const MotorConfig& motor = rig.motor[m];
+    const std::string in_unit = firmware_iface::motor_unit(facts.motor[m].kind);
+    const double most = facts.motor[m].command_max;
+    if (motor.command_unit != in_unit && motor.command_unit != "1") {
+      what << "the unit's motor " << m << " is commanded in " << in_unit << ", " << rig.path
+           << " says " << motor.command_unit << " for joint \"" << motor.joint
+           << "\"; correct control_unit, or the order in unit { motor { ... } }";
+      return what.str();
+    }
+    if (m < rig.limits.motor.size() && rig.limits.motor[m].command_max > most) {
+      what << "the unit commands motor " << m << " up to " << most << ' ' << in_unit << ", "
+           << rig.path << " allows joint \"" << motor.joint << "\" up to "
+           << rig.limits.motor[m].command_max << "; lower safety { command_max }";
+      return what.str();
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
   std::ostringstream what;
   const auto channels = static_cast<int>(rig.channel.size());
-  if (channels != facts.channel_count) {
-    what << "the unit has " << facts.channel_count
-         << (facts.channel_count == 1 ? " channel, " : " channels, ") << rig.path << " lists "
+  if (channels != facts.encoder_count) {
+    what << "the unit has " << facts.encoder_count
+         << (facts.encoder_count == 1 ? " encoder, " : " encoders, ") << rig.path << " lists "
          << channels << "; list each in unit { channel { ... } }";
     return what.str();
   }
   for (std::size_t j = 0; j < rig.channel.size(); ++j) {
     const ChannelConfig& channel = rig.channel[j];
-    if (channel.slides) continue;  // the unit knows no metres
-    if (channel.counts_per_turn == static_cast<double>(facts.counts_per_turn[j])) continue;
-    what << "the unit counts " << facts.counts_per_turn[j] << " per turn on channel " << j << ", "
-         << rig.path << " says " << channel.counts_per_turn << " for hinge \"" << channel.hinge
+    const std::uint32_t in_unit = facts.encoder[j].counts_per_turn;
+    if (channel.slides || in_unit == 0) continue;  // the unit does not know metres
+    if (channel.counts_per_turn == static_cast<double>(in_unit)) continue;
+    what << "the unit counts " << in_unit << " per turn on channel " << j << ", " << rig.path
+         << " says " << channel.counts_per_turn << " for hinge \"" << channel.hinge
          << "\"; correct counts_per_turn, or the order of the channels";
     return what.str();
   }
@@ -41,7 +72,7 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
          << " lists " << rig.inertial.size() << "; correct unit { inertial { ... } }";
     return what.str();
   }
-  for (std::size_t i = 0; i < rig.inertial.size(); ++i) {
+  for (std::size_t i = 0; i < rig.limits.inertial.size(); ++i) {  // none without safety
     const InertialLimits& own = rig.limits.inertial[i];
     const double period_s = 1e-9 * static_cast<double>(sample_period(rig, facts).count()) *
                             inertial_dividers(rig, facts)[i];
@@ -51,10 +82,8 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
          << " ms without a reading; raise missing_ms_max";
     return what.str();
   }
-  if (!rig.motor_hinge.empty() && rig.limits.command_max > facts.command_max_V) {
-    what << "the unit commands up to " << facts.command_max_V << ", " << rig.path
-         << " allows up to " << rig.limits.command_max << "; lower safety { command_max }";
-  } else if (rig.ttl_ms > facts.ttl_max_ms) {
+  if (std::string of_motors = motor_contradiction(rig, facts); !of_motors.empty()) return of_motors;
+  if (rig.ttl_ms > facts.ttl_max_ms) {
     what << "the unit accepts a ttl of up to " << facts.ttl_max_ms << " ms, " << rig.path
          << " asks for " << rig.ttl_ms << "; lower unit { ttl_ms }";
   } else if (rig.host_paced && !facts.can_be_host_paced) {
@@ -65,15 +94,21 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
   return what.str();
 }
 
+namespace {
+
 void print_facts(const firmware_iface::Transport& transport, const UnitFacts& facts,
                  std::ostream& out) {
   out << transport.report().description << '\n';
   for (const std::string& note : transport.report().notes) out << "  " << note << '\n';
   out << "unit " << std::hex << std::setw(16) << std::setfill('0') << facts.unit_id << std::dec
-      << std::setfill(' ') << ": protocol " << facts.protocol_version << ", " << facts.channel_count
-      << (facts.channel_count == 1 ? " channel, " : " channels, ") << facts.tick_rate_Hz << " Hz, ±"
-      << facts.command_max_V << " V, ttl up to " << facts.ttl_max_ms << " ms, started "
-      << facts.boot_count << (facts.boot_count == 1 ? " time\n" : " times\n");
+      << std::setfill(' ') << ": protocol " << facts.protocol_version << ", " << facts.encoder_count
+      << (facts.encoder_count == 1 ? " encoder, " : " encoders, ") << facts.tick_rate_Hz << " Hz, ";
+  for (int k = 0; k < facts.motor_count; ++k) {
+    const firmware_iface::MotorFacts& motor = facts.motor[static_cast<std::size_t>(k)];
+    out << "±" << motor.command_max << ' ' << firmware_iface::motor_unit(motor.kind) << ", ";
+  }
+  out << "ttl up to " << facts.ttl_max_ms << " ms, started " << facts.boot_count
+      << (facts.boot_count == 1 ? " time\n" : " times\n");
   for (int i = 0; i < facts.inertial_count; ++i) {
     out << "  inertial sensor " << i << ", read "
         << facts.tick_rate_Hz / facts.inertial_ticks[static_cast<std::size_t>(i)]

@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <string>
 
 #include "daq/config/rig_config.hpp"
 #include "daq/loop/control_loop.hpp"
@@ -22,6 +23,10 @@ struct UnitSession {
 /// channels, counts per turn, command range, ttl. Says what was opened and what the unit is.
 firmware_iface::Result<std::unique_ptr<UnitSession>> open_session(const RigConfig& rig,
                                                                   std::ostream& out);
+
+/// What of the rig file the unit contradicts, one sentence; empty when nothing. A unit may have
+/// motors that the rig does not use: they are commanded zero.
+std::string contradiction(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
 firmware_iface::StreamSettings stream_settings(const RigConfig& rig,
                                                const firmware_iface::UnitFacts& facts);

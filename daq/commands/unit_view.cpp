@@ -55,7 +55,7 @@ void UnitView::take(const UnitSample& sample) {
   }
   const double time_s = static_cast<double>(sample.unit_time_us) * 1e-6;
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) {
-    if (!sample.channel_is_valid(static_cast<int>(j))) continue;
+    if (!sample.encoder_is_valid(static_cast<int>(j))) continue;
     angle_rad_[j] = scales_[j].rad_per_count * static_cast<double>(sample.encoder_counts[j]) +
                     scales_[j].offset_rad;
     trackers_[j].add(time_s, angle_rad_[j]);
@@ -68,7 +68,7 @@ std::string UnitView::hinge_line(std::size_t channel) const {
                 angle_rad_[channel], angle_rad_[channel] * fine,
                 trackers_[channel].speed_rad_per_s(),
                 static_cast<long long>(sample_.encoder_counts[channel]),
-                sample_.channel_is_valid(static_cast<int>(channel)) ? "good" : "MISSING");
+                sample_.encoder_is_valid(static_cast<int>(channel)) ? "good" : "MISSING");
 }
 
 // Missing: two readings that were due have not come; the last sample's are still under way.
@@ -105,9 +105,12 @@ std::vector<std::string> UnitView::lines() const {
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(hinge_line(j));
   for (std::size_t i = 0; i < rig_.inertial.size(); ++i) lines.push_back(inertial_line(i));
   const char* state = sample_.tripped ? "tripped: " : sample_.driving ? "driving" : "ready";
-  lines.push_back(
-      format("  output   %+.3f %s, %s", sample_.command_V, rig_.command_unit.c_str(), state) +
-      (sample_.tripped ? describe_fault_flags(sample_.fault_flags) : std::string()));
+  std::string output = "  output   ";
+  for (std::size_t m = 0; m < rig_.motor.size(); ++m) {
+    output += format("%+.3f %s, ", sample_.command[m], rig_.motor[m].command_unit.c_str());
+  }
+  lines.push_back(output + state +
+                  (sample_.tripped ? describe_fault_flags(sample_.fault_flags) : std::string()));
   const firmware_iface::LinkCounters& counters = unit_.counters();
   lines.push_back(format("  samples  %llu received, %llu lost, %llu damaged frames",
                          whole(counters.samples_received), whole(counters.samples_lost),

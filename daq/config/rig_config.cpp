@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <utility>
 
+#include "daq/config/commission_file.hpp"
 #include "daq/config/inertial_config.hpp"
+#include "daq/config/motion_config.hpp"
 #include "daq/scenario/command_limits.hpp"
+#include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
+#include "proto/text/control_unit.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
 
@@ -15,9 +20,9 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-constexpr int kTtlDefault_ms = 20;
+constexpr int kTtlDefault_ms = 100;
 constexpr double kMissingDefault_ms = 10.0;
-constexpr double kStalenessDefault_ms = 10.0;
+constexpr double kStalenessDefault_ms = 50.0;
 constexpr double kTickPeriod_s = 1e-3;  // of a unit at its usual rate, for defaults only
 constexpr double kJumpDefaultPeriods = 10.0;
 
@@ -84,6 +89,11 @@ void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& c
   config.divider = unit.divider() == 0 ? 1 : static_cast<int>(unit.divider());
   config.compact = unit.compact();
   config.host_paced = unit.host_paced();
+  if (unit.has_commissioned()) {
+    const v1::Commissioned& record = unit.commissioned();
+    config.commissioned = {record.date(), record.unit_id(), record.configuration_hash(),
+                           record.hash()};
+  }
   if (unit.channel_size() == 0 || unit.channel_size() > static_cast<int>(kJointsMax)) {
     place.fail("needs 1 to " + std::to_string(kJointsMax) +
                " channels; write channel { hinge: \"...\" } for each encoder, in the unit's order");
@@ -97,17 +107,78 @@ void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& c
   }
 }
 
-void read_motor(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
+/// The rig's motors in the order of unit { motor { ... } }, or else of the file.
+void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
   for (int i = 0; i < rig.hinge_size(); ++i) {
     if (!rig.hinge(i).has_motor()) continue;
-    if (!config.motor_hinge.empty()) {
-      place.at("hinge", i)
-          .fail("the conversion unit drives one motor, and hinge \"" + config.motor_hinge +
-                "\" has one already; rigcal simulate --plot draws what a scenario does to one of "
-                "several");
+    const v1::Motor& motor = rig.hinge(i).motor();
+    config.motor.push_back({rig.hinge(i).name(), motor.control_unit(),
+                            proto::read_control_max(motor.control_unit(), motor.control_max(),
+                                                    place.at("hinge", i).at("motor")),
+                            motor.gain().value() < 0.0});
+  }
+  if (config.motor.size() > kMotorsMax) {
+    place.fail("has " + std::to_string(config.motor.size()) +
+               " motors, and a conversion unit drives at most " + std::to_string(kMotorsMax));
+  }
+  const v1::Unit& unit = rig.unit();
+  if (unit.motor_size() == 0) return;
+  std::vector<MotorConfig> ordered;
+  for (int i = 0; i < unit.motor_size(); ++i) {
+    const auto found = std::ranges::find(config.motor, unit.motor(i).hinge(), &MotorConfig::joint);
+    if (found == config.motor.end()) {
+      place.at("unit")
+          .at("motor", i)
+          .at("hinge")
+          .fail("joint \"" + unit.motor(i).hinge() +
+                "\" has no motor in this file, or is listed before; list each joint with a motor "
+                "once");
     }
-    config.motor_hinge = rig.hinge(i).name();
-    config.command_unit = rig.hinge(i).motor().control_unit();
+    ordered.push_back(*found);
+    config.motor.erase(found);
+  }
+  if (!config.motor.empty()) {
+    place.at("unit")
+        .at("motor", 0)
+        .fail("joint \"" + config.motor.front().joint +
+              "\" has a motor, and unit { } lists others; add motor { hinge: \"" +
+              config.motor.front().joint + "\" }");
+  }
+  config.motor = std::move(ordered);
+}
+
+/// Limits of each motor's command: its own, or else those of the rig.
+void read_motor_limits(const v1::Safety& safety, const proto::TextLocator& place,
+                       RigConfig& config) {
+  std::vector<int> own(config.motor.size(), -1);  // index of safety { motor { } }
+  for (int i = 0; i < safety.motor_size(); ++i) {
+    const proto::TextLocator here = place.at("motor", i).at("hinge");
+    const auto found =
+        std::ranges::find(config.motor, safety.motor(i).hinge(), &MotorConfig::joint);
+    if (found == config.motor.end()) {
+      here.fail("joint \"" + safety.motor(i).hinge() + "\" has no motor in this file");
+    }
+    int& index = own[static_cast<std::size_t>(found - config.motor.begin())];
+    if (index >= 0) {
+      here.fail("motor \"" + found->joint + "\" has limits already; keep one of the two");
+    }
+    index = i;
+  }
+  for (std::size_t m = 0; m < config.motor.size(); ++m) {
+    const MotorConfig& motor = config.motor[m];
+    const v1::MotorSafety limits = own[m] < 0 ? v1::MotorSafety() : safety.motor(own[m]);
+    const bool is_own = limits.command_max() > 0.0;
+    const CommandLimits command = rig_command_limits(
+        is_own ? limits.command_max() : safety.command_max(),
+        or_default(limits.command_slew_per_s_max(), safety.command_slew_per_s_max()));
+    if (motor.command_max > 0.0 && command.command_max > motor.command_max) {
+      (is_own ? place.at("motor", own[m]) : place)
+          .at("command_max")
+          .fail("is above the control_max of motor \"" + motor.joint + "\", " +
+                notation::format_number(motor.command_max) + " " + motor.command_unit);
+    }
+    config.limits.motor.push_back(
+        {motor.joint, command.command_max, command.command_slew_per_s_max});
   }
 }
 
@@ -130,12 +201,7 @@ JointLimits read_joint_limits(const v1::HingeSafety& source, bool slides,
 void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
   const v1::Safety& safety = rig.safety();
   SafetyLimits& limits = config.limits;
-  // A rig without a motor sends no commands; its limit is never met.
-  const CommandLimits command = rig_command_limits(
-      config.motor_hinge.empty() ? or_default(safety.command_max(), 1.0) : safety.command_max(),
-      safety.command_slew_per_s_max());
-  limits.command_max = command.command_max;
-  limits.command_slew_per_s_max = command.command_slew_per_s_max;
+  read_motor_limits(safety, place, config);
   limits.staleness_s_max = or_default(safety.staleness_ms_max(), kStalenessDefault_ms) * 1e-3;
   for (const ChannelConfig& channel : config.channel) {
     const auto found =
@@ -151,20 +217,22 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
     const auto index = static_cast<int>(found - safety.hinge().begin());
     limits.joint.push_back(read_joint_limits(*found, channel.slides, place.at("hinge", index)));
   }
-  if (safety.hinge_size() != static_cast<int>(config.channel.size())) {
-    place.fail("must limit each hinge with a channel of the unit once, and no other");
+  for (int i = 0; i < safety.hinge_size(); ++i) {
+    const std::string& hinge = safety.hinge(i).hinge();
+    const auto same = [&](const v1::HingeSafety& other) { return other.hinge() == hinge; };
+    if (config.find_channel(hinge) < 0) {
+      place.at("hinge", i)
+          .fail("hinge \"" + hinge + "\" has no channel in unit { }; add one or remove its limits");
+    }
+    if (std::find_if(safety.hinge().begin(), safety.hinge().begin() + i, same) !=
+        safety.hinge().begin() + i) {
+      place.at("hinge", i).fail("hinge \"" + hinge + "\" has limits already; keep one of the two");
+    }
   }
   limits.inertial = read_inertial_limits(safety, config.inertial, place);
+  limits.motion = read_joint_motion(rig, config, place);
   const std::vector<std::string> faults = find_faults(limits);
   if (!faults.empty()) place.fail(faults.front());
-
-  const v1::Hinge* motor = find_hinge(rig, config.motor_hinge);
-  const double control_max = motor == nullptr ? 0.0 : motor->motor().control_max();
-  if (control_max > 0.0 && limits.command_max > control_max) {
-    place.at("command_max")
-        .fail("is above the motor's control_max of " + std::to_string(control_max) + " " +
-              config.command_unit);
-  }
 }
 
 void read_real_time(const v1::RealTime& source, RealTimeSettings& settings) {
@@ -174,35 +242,21 @@ void read_real_time(const v1::RealTime& source, RealTimeSettings& settings) {
 }
 
 /// Names of joints and the limits of the command, where there are no sections of unit and safety.
-void read_for_plan(const v1::Rig& rig, RigConfig& config) {
+void read_for_plan(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
   const double inf = std::numeric_limits<double>::infinity();
-  const v1::Hinge* motor = find_hinge(rig, config.motor_hinge);
-  const double control_max = motor == nullptr ? 0.0 : motor->motor().control_max();
   config.divider = rig.unit().divider() == 0 ? 1 : static_cast<int>(rig.unit().divider());
-  const double stated = or_default(rig.safety().command_max(), control_max);
-  config.limits.command_max = or_default(stated, inf);
-  const double slew = rig.safety().command_slew_per_s_max();
-  config.limits.command_slew_per_s_max = or_default(slew, inf);
+  read_motor_limits(rig.safety(), place.at("safety"), config);
+  for (std::size_t m = 0; m < config.motor.size(); ++m) {
+    MotorLimits& limits = config.limits.motor[m];
+    if (limits.command_max == 0.0)
+      limits.command_max = or_default(config.motor[m].command_max, inf);
+    if (limits.command_slew_per_s_max == 0.0) limits.command_slew_per_s_max = inf;
+  }
   for (const v1::Hinge& hinge : rig.hinge()) {
     if (hinge.kind() == v1::Hinge::FIXED) continue;
     config.channel.push_back(
         {.hinge = hinge.name(), .slides = hinge.kind() == v1::Hinge::PRISMATIC});
   }
-}
-
-v1::Rig parse_rig(const std::string& path, const std::string& text,
-                  proto::TextLocator::Tree& tree) {
-  v1::Rig rig;
-  proto::parse_text(path, text, rig, tree);
-  return rig;
-}
-
-RigConfig begin_config(const std::string& path, const std::string& text, const v1::Rig& rig) {
-  RigConfig config;
-  config.path = path;
-  config.text = text;
-  config.name = rig.name();
-  return config;
 }
 
 }  // namespace
@@ -213,40 +267,36 @@ int RigConfig::find_channel(const std::string& hinge) const {
   return found == channel.end() ? -1 : static_cast<int>(found - channel.begin());
 }
 
-RigConfig load_rig_config(const std::string& path) {
-  return parse_rig_config(path, proto::read_file(path));
+RigConfig load_rig_config(const std::string& path, RigUse use) {
+  return parse_rig_config(path, proto::read_file(path), use);
 }
 
-RigConfig parse_rig_config(const std::string& path, const std::string& text) {
+RigConfig parse_rig_config(const std::string& path, const std::string& text, RigUse use) {
+  v1::Rig rig;
   proto::TextLocator::Tree tree;
-  const v1::Rig rig = parse_rig(path, text, tree);
+  proto::parse_text(path, text, rig, tree);
   const proto::TextLocator root(path, rig.GetDescriptor(), &tree);
+  RigConfig config;
+  config.path = path;
+  config.text = text;
+  config.name = rig.name();
+  if (use == RigUse::kPlan && !(rig.has_unit() && rig.has_safety())) {
+    read_motors(rig, root, config);
+    read_for_plan(rig, root, config);
+    return config;
+  }
   if (!rig.has_unit()) {
     root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
   }
-  if (!rig.has_safety()) {
-    root.fail("has no safety section; rigcal-daq needs safety { command_max: ... hinge { ... } }");
+  if (!rig.has_safety() && use != RigUse::kWatch) {
+    root.fail("has no safety section; write safety { command_max: ... hinge { ... } }");
   }
-  RigConfig config = begin_config(path, text, rig);
   read_unit(rig, root.at("unit"), config);
   config.inertial = read_inertial(rig, root.at("unit"));
-  read_motor(rig, root, config);
-  read_safety(rig, root.at("safety"), config);
+  read_motors(rig, root, config);
+  if (rig.has_safety()) read_safety(rig, root.at("safety"), config);
   read_real_time(rig.real_time(), config.real_time);
-  return config;
-}
-
-RigConfig load_rig_config_for_plan(const std::string& path) {
-  return parse_rig_config_for_plan(path, proto::read_file(path));
-}
-
-RigConfig parse_rig_config_for_plan(const std::string& path, const std::string& text) {
-  proto::TextLocator::Tree tree;
-  const v1::Rig rig = parse_rig(path, text, tree);
-  if (rig.has_unit() && rig.has_safety()) return parse_rig_config(path, text);
-  RigConfig config = begin_config(path, text, rig);
-  read_motor(rig, proto::TextLocator(path, rig.GetDescriptor(), &tree), config);
-  read_for_plan(rig, config);
+  config.commissioned_fields = commissioned_fields(rig);
   return config;
 }
 

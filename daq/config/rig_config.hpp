@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,27 @@ struct ChannelConfig {
   double offset_rad = 0.0;
 };
 
+/// One motor of the unit.
+struct MotorConfig {
+  std::string joint;         ///< that it drives
+  std::string command_unit;  ///< unit of the control signal, e.g. "V"
+  double command_max = 0.0;  ///< largest magnitude that the motor accepts; 0: not stated
+  bool gain_is_negative = false;
+};
+
 /// One inertial sensor of the unit.
 struct InertialConfig {
   std::string name;
   int divider = 0;  ///< a reading every so many samples; 0: as often as the unit reads it
   InertialScale scale;
+};
+
+/// Record of a rig's commissioning, in its file.
+struct CommissionRecord {
+  std::string date;  ///< YYYY-MM-DD
+  std::string unit_id;
+  std::string configuration_hash;  ///< of the unit
+  std::string hash;                ///< of what was checked, see commission_file.hpp
 };
 
 /// What a rig file (proto/rig.proto) says to the DAQ.
@@ -33,33 +50,35 @@ struct RigConfig {
   std::string unit_url;
   std::vector<ChannelConfig> channel;         ///< in the unit's order
   std::vector<InertialConfig> inertial = {};  ///< in the unit's order
-  std::string motor_hinge;   ///< hinge that is driven; empty for a rig without a motor
-  std::string command_unit;  ///< unit of the control signal, e.g. "V"
-  int ttl_ms = 20;
+  std::vector<MotorConfig> motor = {};        ///< in the unit's order
+  int ttl_ms = 100;
   int divider = 1;
   bool compact = false;
   bool host_paced = false;
   SafetyLimits limits;
   RealTimeSettings real_time;
+  std::string commissioned_fields = {};  ///< what a commissioning vouches for
+  std::optional<CommissionRecord> commissioned = {};
 
   /// Index of the channel of that hinge, or −1.
   int find_channel(const std::string& hinge) const;
 };
 
+/// Purpose of reading a rig file. It decides which sections must be there; each section that is
+/// there is read and checked.
+enum class RigUse {
+  kDrive,  ///< needs unit and safety
+  kWatch,  ///< needs unit; without safety, `limits` has no joints
+  kPlan,   ///< needs neither; without both, joints, motor and limits of the command are read alone
+};
+
 /// Reads the parts of a rig file that concern the DAQ, and checks them.
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do" for a syntax error, an unknown
 ///         field or hinge, a missing section, an impossible limit
-RigConfig load_rig_config(const std::string& path);
+RigConfig load_rig_config(const std::string& path, RigUse use = RigUse::kDrive);
 
 /// The same for text that is already in memory; `path` is used in messages.
-RigConfig parse_rig_config(const std::string& path, const std::string& text);
-
-/// What a plan of commands takes of a rig file: all of it where it has sections of unit and safety,
-/// else the names of joints and motor, and what limits of the command it states. `limits` then has
-/// no joints. @throws proto::InputError likewise
-RigConfig load_rig_config_for_plan(const std::string& path);
-
-/// The same for text that is already in memory.
-RigConfig parse_rig_config_for_plan(const std::string& path, const std::string& text);
+RigConfig parse_rig_config(const std::string& path, const std::string& text,
+                           RigUse use = RigUse::kDrive);
 
 }  // namespace daq

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "daq/scenario/scenario_message.hpp"
 #include "proto/text/files.hpp"
@@ -18,7 +19,7 @@ ScenarioRig scenario_rig(const RigConfig& rig) {
     facts.hinges.push_back(channel.hinge);
     facts.slides.push_back(channel.slides);
   }
-  if (!rig.motor_hinge.empty()) facts.motors.push_back(rig.motor_hinge);
+  for (const MotorConfig& motor : rig.motor) facts.motors.push_back(motor.joint);
   return facts;
 }
 
@@ -56,11 +57,13 @@ void tighten_joint(JointLimits& joint, const v1::HingeLimit& wish,
               joint.slides ? wish.speed_m_per_s_max() : wish.speed_rad_per_s_max(), speed, place);
 }
 
-SafetyLimits tighten(const SafetyLimits& rig, const CommandLimits& command,
+SafetyLimits tighten(const SafetyLimits& rig, const std::vector<CommandLimits>& commands,
                      const v1::Limits& wishes, const proto::TextLocator& place) {
   SafetyLimits limits = rig;
-  limits.command_max = command.command_max;
-  limits.command_slew_per_s_max = command.command_slew_per_s_max;
+  for (std::size_t m = 0; m < commands.size(); ++m) {
+    limits.motor[m].command_max = commands[m].command_max;
+    limits.motor[m].command_slew_per_s_max = commands[m].command_slew_per_s_max;
+  }
   for (int i = 0; i < wishes.hinge_size(); ++i) {
     const v1::HingeLimit& wish = wishes.hinge(i);
     const proto::TextLocator where = place.at("hinge", i);
@@ -89,13 +92,19 @@ ScenarioConfig parse_scenario_config(const std::string& path, const std::string&
   proto::TextLocator::Tree tree;
   proto::parse_text(path, text, source, tree);
   const proto::TextLocator root(path, source.GetDescriptor(), &tree);
-  Scenario scenario = make_scenario(source, path, root, scenario_rig(rig)).scenario;
-  const CommandLimits command = tighten_command(
-      {rig.limits.command_max, rig.limits.command_slew_per_s_max}, source.limits(), root);
-  const bool only_plan = rig.limits.joint.empty();  // load_rig_config_for_plan
+  const ScenarioRig facts = scenario_rig(rig);
+  Scenario scenario = make_scenario(source, path, root, facts);
+  std::vector<CommandLimits> commands;
+  for (const MotorLimits& motor : rig.limits.motor) {
+    commands.push_back({motor.command_max, motor.command_slew_per_s_max});
+  }
+  commands = tighten_commands(std::move(commands), source.limits(), root);
+  const bool only_plan = rig.limits.joint.empty();  // read for RigUse::kPlan
   const SafetyLimits limits =
-      only_plan ? rig.limits : tighten(rig.limits, command, source.limits(), root.at("limits"));
-  check_command(scenario, command, rig.command_unit, rig.path, root);
+      only_plan ? rig.limits : tighten(rig.limits, commands, source.limits(), root.at("limits"));
+  std::vector<std::string> units;
+  for (const MotorConfig& motor : rig.motor) units.push_back(motor.command_unit);
+  check_commands(scenario, commands, units, facts, root);
   return {path, text, std::move(scenario), limits};
 }
 

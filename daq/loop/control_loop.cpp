@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <utility>
 
 namespace daq {
@@ -56,6 +58,7 @@ ControlLoop::ControlLoop(firmware_iface::UnitLink& unit, BlackBox& black_box, Sc
       scenario_(std::move(scenario)),
       safety_(limits),
       inertial_(limits.inertial),
+      motion_(limits),
       settings_(settings),
       staleness_s_max_(limits.staleness_s_max) {}
 
@@ -68,27 +71,51 @@ void ControlLoop::run(const std::atomic<bool>& stop) noexcept {
 
 bool ControlLoop::tick() noexcept {
   const Nanoseconds now = unit_.transport().now();
-  if (!started_ && last_received_.count() == 0) last_received_ = deadline_ = now;
+  if (!started_ && last_received_.count() == 0) {
+    last_received_ = deadline_ = looked_ = stored_ = now;
+  }
+  watch_host(looked_);
   Nanoseconds read_until = last_received_ + scaled(settings_.period, 1.0 + kLateShare);
   if (settings_.host_paced) {
     const NextDeadline next = next_deadline(deadline_, settings_.period, now);
     increase(counters_.skipped_periods, static_cast<std::uint64_t>(next.skipped));
     read_until = deadline_ = next.deadline;
-    send(pending_command_);
+    send(pending_commands_);
   } else if (read_until <= now) {
     read_until = now + settings_.period;  // the silence lasts: one look per period
   }
 
   UnitSample sample;
-  ReadStatus status = unit_.read_sample(read_until, sample);
+  ReadStatus status = read(read_until, sample);
   if (status != ReadStatus::kSample) return miss(status);
   take(sample);
   // The host paces: what is left of the period is waited for on the line.
   while (settings_.host_paced && status == ReadStatus::kSample) {
-    status = unit_.read_sample(deadline_, sample);
+    status = read(deadline_, sample);
     if (status == ReadStatus::kSample) take(sample);
   }
   return !is_over();
+}
+
+ReadStatus ControlLoop::read(Nanoseconds until, UnitSample& sample) noexcept {
+  const Nanoseconds begun = unit_.transport().now();
+  const ReadStatus status = unit_.read_sample(until, sample);
+  watch_host(std::max(begun, until));
+  return status;
+}
+
+// By how much this thread runs later than it expected to, and since when nothing has been stored. A
+// computer that pauses stores nothing meanwhile, which is not the disk's fault.
+void ControlLoop::watch_host(Nanoseconds expected) noexcept {
+  looked_ = unit_.transport().now();
+  const Nanoseconds pause = std::max(Nanoseconds(0), looked_ - expected);
+  const std::uint64_t heartbeat =
+      settings_.storage_heartbeat == nullptr
+          ? heartbeat_ + 1
+          : settings_.storage_heartbeat->load(std::memory_order_relaxed);
+  stored_ = heartbeat == heartbeat_ ? stored_ + pause : looked_;
+  heartbeat_ = heartbeat;
+  safety_.check_host(time_s_, seconds(pause), seconds(looked_ - stored_));
 }
 
 // No sample this period: never act on a stale angle.
@@ -102,22 +129,32 @@ bool ControlLoop::miss(ReadStatus status) noexcept {
   } else if (!(silent_s <= staleness_s_max_)) {
     safety_.trip(TripCause::kLinkLost, time_s_, silent_s, staleness_s_max_);
   }
-  if (safety_.is_tripped()) publish_trip();
-  pending_command_ = 0.0;
-  if (!settings_.host_paced) send(0.0);
   const bool gone = status != ReadStatus::kTimeout;
+  if (safety_.is_tripped()) {
+    publish_trip();
+    const bool lost = gone || !(silent_s <= staleness_s_max_);
+    if (lost && output_state() != OutputState::kOff) {
+      output_state_.store(OutputState::kUnconfirmed, std::memory_order_release);
+    }
+  }
+  sample_missed_ = true;
+  pending_commands_ = {};
+  if (!settings_.host_paced) send({});
   return !gone && !(safety_.is_tripped() && !(silent_s <= settings_.after_trip_s));
 }
 
 void ControlLoop::take(const UnitSample& sample) noexcept {
+  sample_missed_ = false;
   measure(sample);
+  unit_time_us_ = sample.unit_time_us;
+  if (sample.command_rejected) increase(counters_.rejected_commands);
   LoopRecord record{.sample = sample};
   record.observation = observe(sample);
   record.sent = decide(sample, record.observation, record.requested);
   record.enabled = is_driving();
   record.phase = phase_;
   if (settings_.host_paced) {
-    pending_command_ = record.sent;
+    pending_commands_ = record.sent;
     record.command_number = commands_written(unit_) + 1;
   } else {
     send(record.sent);
@@ -125,7 +162,11 @@ void ControlLoop::take(const UnitSample& sample) noexcept {
   }
   cycle_time_.add(unit_.transport().now() - sample.received);
 
-  if (!records_.try_push(record)) increase(counters_.dropped_records);
+  if (!records_.try_push(record)) {
+    increase(counters_.dropped_records);
+    safety_.trip(TripCause::kRingFull, time_s_, Ring::kCapacity + 1.0, Ring::kCapacity);
+    publish_trip();
+  }
   publish_clock();
   increase(counters_.samples);
   counters_.damaged_frames.store(static_cast<std::int64_t>(unit_.frame_counters().damaged()),
@@ -137,7 +178,9 @@ void ControlLoop::measure(const UnitSample& sample) noexcept {
     arrival_jitter_.add(std::chrono::abs(sample.received - last_received_ - settings_.period));
   } else {
     start_unit_time_us_ = sample.unit_time_us;
+    first_received_ = sample.received;
     started_ = true;
+    expect_unit();
   }
   last_received_ = sample.received;
   if (!sample.command_delay_ticks) return;
@@ -146,11 +189,24 @@ void ControlLoop::measure(const UnitSample& sample) noexcept {
   increase(command_delays_[static_cast<std::size_t>(delay)]);
 }
 
+void ControlLoop::expect_unit() noexcept {
+  const firmware_iface::UnitFacts& facts = unit_.facts();
+  UnitExpectations expected{.tick_s = 1.0 / facts.tick_rate_Hz,
+                            .period_s = period_s(),
+                            .ttl_s = 1e-3 * settings_.ttl_ms,
+                            .staleness_s_max = staleness_s_max_,
+                            .motor_count = static_cast<std::size_t>(facts.motor_count)};
+  for (std::size_t m = 0; m < expected.motor_count; ++m) {
+    expected.command_range[m] = facts.motor[m].command_max;
+  }
+  unit_check_.expect(expected);
+}
+
 void ControlLoop::convert_angles(const UnitSample& sample,
                                  Observation& observation) const noexcept {
   for (std::size_t j = 0; j < settings_.joint_count; ++j) {
     JointState& joint = observation.joint[j];
-    joint.valid = sample.channel_is_valid(static_cast<int>(j));
+    joint.valid = sample.encoder_is_valid(static_cast<int>(j));
     if (!joint.valid) continue;
     const ChannelScale& scale = settings_.channel[j];
     joint.angle_rad =
@@ -187,26 +243,79 @@ void ControlLoop::watch_inertial(const UnitSample& sample, const Observation& no
   }
 }
 
-double ControlLoop::decide(const UnitSample& sample, const Observation& now,
-                           double& requested) noexcept {
+MotorCommands ControlLoop::decide(const UnitSample& sample, const Observation& now,
+                                  MotorCommands& requested) noexcept {
   advance_phase(sample);
   watch_inertial(sample, now);
   const bool in_scenario = phase_ > RunPhase::kArming && phase_ < RunPhase::kTripped;
   if (in_scenario && settings_.drive && sample.tripped) {
     safety_.trip(TripCause::kUnitTripped, now.time_s, sample.fault_flags, 0.0);
   }
-  requested = in_scenario && !safety_.is_tripped() ? ask_scenario(now) : 0.0;
-  const double command = safety_.admit(now, requested);
+  check_plausibility(sample, now);
+  if (in_scenario && !safety_.is_tripped()) requested = ask_scenario(now);
+  const MotorCommands commands = safety_.admit(now, requested);
   if (safety_.is_tripped()) {
     phase_ = RunPhase::kTripped;
     publish_trip();
+    watch_output(sample);
   }
-  return command;
+  return commands;
+}
+
+void ControlLoop::check_plausibility(const UnitSample& sample, const Observation& now) noexcept {
+  const double driving_for_s = is_driving() ? time_s_ - scenario_start_s_ : -1.0;
+  const bool has_fault =
+      is_driving() && unit_.last_fault() && unit_.last_fault()->received > armed_at_;
+  for (const Trip& trip :
+       {unit_check_.add(sample, unit_.clock().fit(), now.time_s, driving_for_s, has_fault),
+        motion_.add({now, std::span(sample.encoder_counts).first(settings_.joint_count),
+                     std::span(sample.command).first(static_cast<std::size_t>(sample.motor_count)),
+                     motion_phase()})}) {
+    if (trip.cause == TripCause::kNone) continue;
+    safety_.trip(trip.cause, trip.time_s, trip.value, trip.limit, trip.joint);
+  }
+}
+
+MotionPhase ControlLoop::motion_phase() const noexcept {
+  if (phase_ <= RunPhase::kArming) {
+    return settings_.drive ? MotionPhase::kWatched : MotionPhase::kHandled;
+  }
+  if (phase_ != RunPhase::kRunning) return MotionPhase::kHandled;
+  return settings_.drive ? MotionPhase::kDriven : MotionPhase::kReleased;
+}
+
+// Before anything is driven the unit's clock must be known to one percent, and joints must not
+// creep. The host's clock bounds the wait.
+bool ControlLoop::is_settled() noexcept {
+  if (!settings_.drive) return true;
+  const firmware_iface::ClockFit& fit = unit_.clock().fit();
+  const ClockVerdict verdict = UnitPlausibility::judge(fit);
+  const double waited_s = seconds(last_received_ - first_received_);
+  if (verdict == ClockVerdict::kBad ||
+      (verdict == ClockVerdict::kUnknown && !(waited_s <= settings_.clock_s_max))) {
+    const bool is_known = verdict == ClockVerdict::kBad;
+    safety_.trip(TripCause::kUnitClock, time_s_,
+                 is_known ? fit.rate_error_ppm : std::numeric_limits<double>::quiet_NaN(),
+                 UnitPlausibility::kClockErrorMax_ppm);
+  }
+  return verdict == ClockVerdict::kGood && !motion_.is_creeping();
+}
+
+// A sample that was latched before the trip could act shows nothing yet.
+void ControlLoop::watch_output(const UnitSample& sample) noexcept {
+  const double since_s = time_s_ - safety_.current_trip().time_s;
+  OutputState state = OutputState::kTripSent;
+  if (UnitPlausibility::is_off(sample)) {
+    state = OutputState::kOff;
+  } else if (!(since_s <= unit_check_.reaction_s())) {
+    state = OutputState::kStillDrives;
+  }
+  output_state_.store(state, std::memory_order_release);
 }
 
 // From watching to driving. The scenario's own phases are followed in ask_scenario.
 void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
-  if (phase_ == RunPhase::kSettling && time_s_ >= settings_.settle_s) {
+  if (phase_ == RunPhase::kSettling && time_s_ >= settings_.settle_s && is_settled()) {
     phase_ = RunPhase::kArming;
     arming_since_s_ = time_s_;
     if (settings_.drive) unit_.request_clear();
@@ -217,6 +326,7 @@ void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
   if (!settings_.drive || cleared) {
     phase_ = RunPhase::kRunning;
     scenario_start_s_ = time_s_;
+    armed_at_ = last_received_;
   } else if (state == ClearState::kRefused || state == ClearState::kNoReply ||
              !(time_s_ - arming_since_s_ <= settings_.arm_s_max)) {
     safety_.trip(TripCause::kClearRefused, time_s_, unit_.clear_fault_flags(), 0.0);
@@ -225,9 +335,10 @@ void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
 
 // The unit counts whole microseconds: what the difference of two of its times adds in round-off
 // would make a pulse begin a sample late now and then.
-double ControlLoop::ask_scenario(Observation now) noexcept {
+MotorCommands ControlLoop::ask_scenario(Observation now) noexcept {
   now.time_s = std::round((now.time_s - scenario_start_s_) * 1e6) / 1e6;
-  const double requested = scenario_.command(now);
+  MotorCommands requested{};
+  scenario_.command(now, requested);
   phase_ = phase_of(scenario_.phase());
   return requested;
 }
@@ -236,16 +347,22 @@ bool ControlLoop::is_driving() const noexcept {
   return settings_.drive && phase_ > RunPhase::kArming && phase_ < RunPhase::kTripped;
 }
 
-void ControlLoop::send(double command) noexcept {
+void ControlLoop::send(const MotorCommands& commands) noexcept {
   bool taken = false;
   if (safety_.is_tripped()) {
     taken = unit_.write_trip();
-  } else if (is_driving()) {
-    taken = unit_.write_command(command, settings_.ttl_ms);
+  } else if (is_driving() && !sample_missed_) {
+    taken = unit_.write_command(commands, settings_.ttl_ms);
   } else {
     taken = unit_.write_idle();
   }
   if (!taken) increase(counters_.unsent_commands);
+  const SentCommand sent{.number = commands_written(unit_),
+                         .unit_time_us = unit_time_us_,
+                         .at = unit_.transport().now(),
+                         .enabled = !safety_.is_tripped() && is_driving() && !sample_missed_,
+                         .command = commands};
+  unit_check_.note_sent(sent);
 }
 
 void ControlLoop::power_off() noexcept {
@@ -272,7 +389,8 @@ void ControlLoop::publish_trip() noexcept {
 
 bool ControlLoop::is_over() const noexcept {
   if (safety_.is_tripped()) {
-    return !(time_s_ - safety_.current_trip().time_s <= settings_.after_trip_s);
+    return !(time_s_ - safety_.current_trip().time_s <= settings_.after_trip_s) &&
+           output_state() == OutputState::kOff;
   }
   return phase_ == RunPhase::kFinished;
 }

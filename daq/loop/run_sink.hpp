@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstddef>
+
 #include "proto/recording/recording_types.hpp"
 #include "proto/result.hpp"
 
 namespace daq {
 
 /// Takes everything a run has to tell, in order of time: a recording, a stream. Called on the
-/// supervisor's thread only.
+/// supervisor's thread only, and never waits for a disk. A failure may be reported by a later call.
 class RunSink {
  public:
   virtual ~RunSink() = default;
@@ -20,6 +22,9 @@ class RunSink {
 
   /// Called about every 10 ms, for work that depends on time rather than on data.
   virtual proto::Status idle() { return proto::success(); }
+
+  /// Messages taken that are not written yet.
+  virtual std::size_t unwritten_count() const { return 0; }
 };
 
 }  // namespace daq

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "firmware_iface/wire/command.h"
@@ -12,6 +13,11 @@ namespace daq {
 namespace {
 
 constexpr double kStatsPeriod_s = 1.0;
+// Messages handed to the recording that it has not written. What is more waits in the ring, which
+// ends the run when it is full; some 2 MB, a second of samples and commands at 1 kHz.
+constexpr std::size_t kUnwrittenMax = 4096;
+constexpr std::size_t kTakeAll = std::numeric_limits<std::size_t>::max();
+constexpr double kWarningPeriod_s = 1.0;
 // A quartz errs by 100 ppm, a ceramic resonator by 5000.
 constexpr double kClockErrorMax_ppm = 5000.0;
 constexpr double kClockSigmas = 4.0;  // of the fit, so that an early one is not blamed
@@ -24,42 +30,73 @@ struct PhaseText {
 PhaseText text_of(RunPhase phase) {
   switch (phase) {
     case RunPhase::kSettling:
-      return {"settling", "Watching the rig before anything is driven."};
+      return {"settling", "Checking the limits, motor off."};
     case RunPhase::kArming:
-      return {"arming", "Clearing the unit."};
+      return {"arming", "Unlocking the motor."};
     case RunPhase::kWaitingForHold:
-      return {"waiting for hold", "Bring the hinge to its starting angle and hold it still."};
+      return {"waiting for hold", ""};
     case RunPhase::kWaitingForRelease:
       return {"waiting for release", "Held. Let go when ready."};
     case RunPhase::kRunning:
       return {"running", "Running."};
     case RunPhase::kTripped:
-      return {"tripped", "Tripped: the output is off."};
+      return {"tripped", "Tripped: trip command sent."};
     case RunPhase::kFinished:
       return {"finished", "The scenario has finished."};
   }
   return {"", ""};
 }
 
+// Degrees or millimetres, with as many decimals as the tolerance needs.
+std::string position_text(const HeldJoint& held, double value) {
+  const double per_unit = held.slides ? 1e3 : 180.0 / std::numbers::pi;
+  const double tolerance = held.tolerance_rad * per_unit;
+  const int decimals = tolerance >= 10.0 ? 0 : tolerance >= 1.0 ? 1 : 2;
+  const double scale = std::pow(10.0, decimals);
+  const double rounded = std::round(value * per_unit * scale) / scale + 0.0;  // no "-0"
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f%s", decimals, rounded, held.slides ? " mm" : "°");
+  return text;
+}
+
+// An angle is given without its whole turns, and on the target's side once the joint comes near.
+std::string present_text(const HeldJoint& held, const JointState& joint) {
+  if (!joint.valid || !std::isfinite(joint.angle_rad)) return "without a reading";
+  double position = joint.angle_rad;
+  if (!held.slides) {
+    position = turn_difference(joint.angle_rad, 0.0);
+    if (std::abs(position - held.angle_rad) > 1.5 * std::numbers::pi) {
+      position = held.angle_rad + turn_difference(joint.angle_rad, held.angle_rad);
+    }
+  }
+  return "now " + position_text(held, position);
+}
+
 std::uint64_t read(const std::atomic<std::int64_t>& counter) {
   return static_cast<std::uint64_t>(counter.load(std::memory_order_relaxed));
 }
 
-proto::Sample sample_of(const LoopRecord& record) {
+// A recording holds a command for each of the rig's motors, and one of zero without a motor.
+std::uint32_t command_count(const SafetyLimits& limits) {
+  return static_cast<std::uint32_t>(std::max(limits.motor.size(), std::size_t{1}));
+}
+
+proto::Sample sample_of(const LoopRecord& record, const SafetyLimits& limits) {
   const firmware_iface::UnitSample& from = record.sample;
   proto::Sample sample;
   sample.timestamp_s = record.observation.time_s;
   sample.sequence = from.sequence;
   sample.device_time_us = from.unit_time_us;
-  sample.channel_count = static_cast<std::uint32_t>(from.channel_count);
+  sample.channel_count = static_cast<std::uint32_t>(from.encoder_count);
   for (std::size_t j = 0; j < sample.channel_count; ++j) {
     // An angle that is none has tripped the run; a reader would refuse the whole sample for it.
     const double angle_rad = record.observation.joint[j].angle_rad;
-    sample.valid[j] = from.channel_is_valid(static_cast<int>(j)) && std::isfinite(angle_rad);
+    sample.valid[j] = from.encoder_is_valid(static_cast<int>(j)) && std::isfinite(angle_rad);
     sample.encoder_counts[j] = from.encoder_counts[j];
     sample.angle_rad[j] = sample.valid[j] ? angle_rad : std::numeric_limits<double>::quiet_NaN();
   }
-  sample.command_V = from.command_V;
+  sample.motor_count = command_count(limits);
+  sample.command = from.command;
   sample.command_sequence = from.command_sequence;
   sample.tripped = from.tripped;
   sample.driving = from.driving;
@@ -68,11 +105,12 @@ proto::Sample sample_of(const LoopRecord& record) {
   return sample;
 }
 
-proto::Command command_of(const LoopRecord& record) {
+proto::Command command_of(const LoopRecord& record, const SafetyLimits& limits) {
   return {.timestamp_s = record.observation.time_s,
           .command_sequence = record.command_number,
-          .command_V = record.sent,
-          .command_V_requested = record.requested,
+          .motor_count = command_count(limits),
+          .command = record.sent,
+          .command_requested = record.requested,
           .flags = record.enabled ? std::uint32_t{COMMAND_ENABLE} : 0U};
 }
 
@@ -95,6 +133,25 @@ proto::InertialReading reading_of(const firmware_iface::UnitInertial& from, std:
 }
 
 }  // namespace
+
+std::string describe(OutputState state, int ttl_ms) {
+  switch (state) {
+    case OutputState::kInUse:
+      return "";
+    case OutputState::kTripSent:
+      return "The trip command was sent; no sample has confirmed yet that the output is off.";
+    case OutputState::kOff:
+      return "The unit reports that its output is off.";
+    case OutputState::kStillDrives:
+      return "THE UNIT STILL DRIVES: switch off the supply. The trip command was sent, and its "
+             "samples do not show that it took effect.";
+    case OutputState::kUnconfirmed:
+      return "The unit no longer answers. It switches its output off by itself within its ttl of " +
+             std::to_string(ttl_ms) +
+             " ms, which could not be confirmed. Switch off the supply before you touch the rig.";
+  }
+  return "";
+}
 
 Supervisor::Supervisor(ControlLoop& loop, const BlackBox& black_box, const SafetyLimits& limits,
                        RunSink& recording, RunSink* stream,
@@ -123,7 +180,7 @@ void Supervisor::note_stream_failure(const proto::Error& error) {
 }
 
 void Supervisor::poll() {
-  drain();
+  drain(kUnwrittenMax);
   if (const proto::Status status = recording_.idle(); !status.ok() && !storage_error_) {
     storage_error_ = status.error();
   }
@@ -134,10 +191,13 @@ void Supervisor::poll() {
   }
 }
 
-void Supervisor::drain() {
+void Supervisor::drain(std::size_t unwritten_max) {
   LoopRecord record;
-  while (loop_.records().try_pop(record)) take(record);
+  while (recording_.unwritten_count() < unwritten_max && loop_.records().try_pop(record)) {
+    take(record);
+  }
   note_trip();
+  note_output();
   note_inertial_faults();
   if (black_box_.is_frozen()) note_black_box();
   note_clock();
@@ -152,8 +212,8 @@ void Supervisor::take(const LoopRecord& record) {
   driven_ = driven_ || (record.phase > RunPhase::kArming && record.phase < RunPhase::kTripped);
   note_phase(record);
   take_inertial(record.sample.inertial);
-  tell(sample_of(record));
-  if (record.command_number > last_.command_number) tell(command_of(record));
+  tell(sample_of(record, limits_));
+  if (record.command_number > last_.command_number) tell(command_of(record, limits_));
   ++accounts_.recorded;
   last_ = record;
 }
@@ -168,6 +228,7 @@ void Supervisor::take_inertial(const firmware_iface::UnitInertial& readings) {
 }
 
 void Supervisor::take_late(const firmware_iface::UnitSample& sample) {
+  drain(kTakeAll);
   LoopRecord record = last_;
   record.observation.time_s +=
       static_cast<double>(sample.unit_time_us - last_.sample.unit_time_us) * 1e-6;
@@ -205,16 +266,38 @@ double Supervisor::time_of(std::uint64_t sequence) const {
 void Supervisor::note_phase(const LoopRecord& record) {
   if (record.phase == phase_ && accounts_.recorded > 0) return;
   phase_ = record.phase;
-  const PhaseText text = text_of(phase_);
-  say_(text.prompt);
+  const std::string prompt = prompt_of(record);
+  if (phase_ == RunPhase::kTripped && UnitPlausibility::is_off(record.sample)) {
+    output_told_ = OutputState::kOff;
+  }
+  say_(prompt);
   tell(proto::Event{.timestamp_s = record.observation.time_s,
                     .kind = proto::EventKind::kScenario,
-                    .name = text.name,
-                    .text = text.prompt,
+                    .name = text_of(phase_).name,
+                    .text = prompt,
                     .channel = {},
                     .unit = {},
                     .sequence = record.sample.sequence,
                     .last_frames = {}});
+}
+
+std::string Supervisor::prompt_of(const LoopRecord& record) const {
+  if (record.phase == RunPhase::kTripped && UnitPlausibility::is_off(record.sample)) {
+    return "Tripped: the output is off.";
+  }
+  const std::optional<HeldJoint> held = loop_.held_joint();
+  if (record.phase != RunPhase::kWaitingForHold || !held) return text_of(record.phase).prompt;
+  return "Hold joint \"" + limits_.joint[held->joint].hinge + "\" at " +
+         position_text(*held, held->angle_rad) + " ± " + position_text(*held, held->tolerance_rad) +
+         " (" + present_text(*held, record.observation.joint[held->joint]) +
+         "), and keep it still.";
+}
+
+std::string Supervisor::held_reading() const {
+  const std::optional<HeldJoint> held = loop_.held_joint();
+  if (last_.phase != RunPhase::kWaitingForHold || !held) return "";
+  return "joint \"" + limits_.joint[held->joint].hinge + "\" " +
+         present_text(*held, last_.observation.joint[held->joint]);
 }
 
 void Supervisor::note_trip() {
@@ -237,6 +320,19 @@ void Supervisor::note_trip() {
                     .unit = std::string(unit_of(trip->cause, slides)),
                     .sequence = last_.sample.sequence,
                     .last_frames = {}});
+}
+
+// Said when it changes; that the unit still drives, until it no longer does.
+void Supervisor::note_output() {
+  const OutputState state = loop_.output_state();
+  const bool drives = state == OutputState::kStillDrives;
+  if (state == output_told_ && !(drives && time_s() >= next_warning_s_)) return;
+  output_told_ = state;
+  next_warning_s_ = time_s() + kWarningPeriod_s;
+  if (state == OutputState::kTripSent) return;
+  const std::string text = describe(state, loop_.settings().ttl_ms);
+  say_(text);
+  report(proto::EventKind::kTrip, "output", text);
 }
 
 // Once for each sensor and fault: a recording that lacks readings is to say so.
@@ -354,7 +450,7 @@ void Supervisor::report(proto::EventKind kind, const std::string& name, const st
 }
 
 void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {
-  drain();
+  drain(kTakeAll);
   if (samples_sent && *samples_sent > next_sequence_) {
     // No later sample shows what is missing at the end: records that the ring dropped come first.
     const std::uint64_t missing = *samples_sent - next_sequence_;

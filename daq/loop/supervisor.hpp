@@ -23,6 +23,10 @@ struct SampleAccounts {
   std::uint64_t sent() const { return recorded + lost_on_link + lost_in_ring; }
 };
 
+/// What the operator needs to know of the unit's output after a trip.
+/// @param ttl_ms  after which the unit switches off without a command
+std::string describe(OutputState state, int ttl_ms);
+
 /// The ordinary thread beside the loop: takes its records, accounts for every sample, and tells the
 /// sinks and the operator what happens. Never touches the unit.
 class Supervisor {
@@ -34,7 +38,8 @@ class Supervisor {
   Supervisor(ControlLoop& loop, const BlackBox& black_box, const SafetyLimits& limits,
              RunSink& recording, RunSink* stream, std::function<void(const std::string&)> say);
 
-  /// Takes what the loop has published. Call it every 10 ms or so while the loop runs.
+  /// Takes what the loop has published, as far as the recording keeps up. Call it every 10 ms or so
+  /// while the loop runs.
   void poll();
 
   /// A sample that came after the loop had ended, when the stream was stopped.
@@ -56,18 +61,24 @@ class Supervisor {
   const SampleAccounts& accounts() const { return accounts_; }
   const LoopRecord& last_record() const { return last_; }
   double time_s() const { return last_.observation.time_s; }
+
+  /// Name and present reading of the joint that the operator is to hold, e.g. "joint \"2\" now 3°";
+  /// empty while there is none.
+  std::string held_reading() const;
   const std::optional<proto::Error>& storage_error() const { return storage_error_; }
 
   /// True once the run must end because it can no longer be recorded.
   bool wants_stop() const { return storage_error_.has_value(); }
 
  private:
-  void drain();
+  void drain(std::size_t unwritten_max);
   void take(const LoopRecord& record);
   void account(const LoopRecord& record);
   void note_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause);
   void note_phase(const LoopRecord& record);
+  std::string prompt_of(const LoopRecord& record) const;
   void note_trip();
+  void note_output();
   void note_black_box();
   void note_stats();
   void note_inertial_faults();
@@ -97,6 +108,8 @@ class Supervisor {
   std::int64_t host_epoch_ns_ = 0;  // CLOCK_MONOTONIC at the first sample
   bool driven_ = false;             // the scenario has begun
   bool trip_told_ = false;
+  OutputState output_told_ = OutputState::kInUse;
+  double next_warning_s_ = 0.0;  // that the unit still drives
   bool clock_told_ = false;
   bool black_box_told_ = false;
   bool storage_error_told_ = false;

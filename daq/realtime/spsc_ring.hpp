@@ -18,6 +18,8 @@ class SpscRing {
   static_assert(std::is_trivially_copyable_v<T>, "a push must not allocate or throw");
 
  public:
+  static constexpr std::size_t kCapacity = Capacity;
+
   /// Producer only. False, leaving the ring alone, when it is full.
   bool try_push(const T& value) noexcept {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);

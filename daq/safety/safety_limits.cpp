@@ -36,6 +36,20 @@ constexpr CauseText kCauses[] = {
     {TripCause::kInertialStuck, "inertial sensor stuck", "time in motion without a change", "s"},
     {TripCause::kInertialSaturated, "inertial sensor saturated", "time at the end of its range",
      "s"},
+    {TripCause::kHostPaused, "host paused", "pause of this computer", "s"},
+    {TripCause::kRecordingStalled, "recording stalled", "time in which nothing was stored", "s"},
+    {TripCause::kRingFull, "ring full", "samples that wait to be recorded", ""},
+    {TripCause::kStall, "stall", "time of drive without a count", "s"},
+    {TripCause::kFrozenEncoder, "frozen encoder", "time without a count", "s"},
+    {TripCause::kNoResponse, "no response", "motion of the driven joint", "rad", "m"},
+    {TripCause::kWrongDirection, "wrong direction", "motion against the command", "rad", "m"},
+    {TripCause::kCreep, "creep", "speed at rest", "rad/s", "m/s"},
+    {TripCause::kGrowingSwings, "growing swings", "growth from swing to swing", ""},
+    {TripCause::kCommandMismatch, "command mismatch", "output that the unit reports", ""},
+    {TripCause::kStaleCommand, "stale command", "age of the command in force", "s"},
+    {TripCause::kFaultMismatch, "fault mismatch", "fault flags of the unit", ""},
+    {TripCause::kSampleAge, "sample age", "age of a sample", "s"},
+    {TripCause::kUnitClock, "unit clock", "rate error of the unit's clock", "ppm"},
 };
 
 const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
@@ -69,15 +83,126 @@ std::string at_time(const Trip& trip) {
   return text;
 }
 
+std::string milliseconds(double seconds) {
+  return std::isnan(seconds) ? "NaN" : notation::format_number(1e3 * seconds, 5);
+}
+
+constexpr const char* kHowToAllowPauses =
+    "Close other programs and look at rigcal-daq latency, or raise unit { ttl_ms } and safety { "
+    "staleness_ms_max }";
+
 std::string describe_unit_trip(const Trip& trip) {
   const auto flags = static_cast<unsigned>(trip.value);
   char figures[64];
   std::snprintf(figures, sizeof figures, " (fault flags 0x%02x)", flags);
   std::string causes = describe_fault_flags(flags);
   if (causes.empty()) causes = "it does not answer";
-  return (trip.cause == TripCause::kUnitTripped ? "the unit switched off: "
-                                                : "the unit cannot be cleared: ") +
-         causes + figures + at_time(trip);
+  std::string text = (trip.cause == TripCause::kUnitTripped ? "the unit switched off: "
+                                                            : "the unit cannot be cleared: ") +
+                     causes + figures + at_time(trip);
+  if (trip.cause == TripCause::kUnitTripped && (flags & FAULT_TTL) != 0) {
+    text += ". In the second before, this computer paused for up to " + milliseconds(trip.pause_s) +
+            " ms. " + kHowToAllowPauses;
+  }
+  return text;
+}
+
+bool is_of_this_computer(TripCause cause) {
+  return cause == TripCause::kHostPaused || cause == TripCause::kRecordingStalled ||
+         cause == TripCause::kRingFull;
+}
+
+// What stopped in this computer, and what to do about it.
+std::string describe_host_trip(const Trip& trip) {
+  const std::string off = at_time(trip) + "; motor off. ";
+  if (trip.cause == TripCause::kHostPaused) {
+    return "this computer paused for " + milliseconds(trip.value) + " ms, " +
+           milliseconds(trip.limit) + " ms allowed" + off + kHowToAllowPauses;
+  }
+  if (trip.cause == TripCause::kRingFull) {
+    return notation::format_number(trip.limit) + " samples wait to be recorded, and no more fit" +
+           off + "The disk is too slow, or something keeps this program from writing";
+  }
+  return "nothing was stored for " + milliseconds(trip.value) + " ms, " + milliseconds(trip.limit) +
+         " ms allowed" + off + "The disk hangs or is too slow; record to another one";
+}
+
+std::string describe_flag_byte(double flags) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%02x", static_cast<unsigned>(flags));
+  return text;
+}
+
+std::string figure(double value, const std::string& unit) {
+  return (std::isnan(value) ? "NaN" : notation::format_number(value, 4)) +
+         (unit.empty() ? "" : " " + unit);
+}
+
+/// What a check of plausibility found, and what to do; empty for any other cause.
+std::string describe_implausible(const Trip& trip, const std::string& unit) {
+  const std::string value = figure(trip.value, unit);
+  const std::string limit = figure(trip.limit, unit);
+  switch (trip.cause) {
+    case TripCause::kStall:
+      return "no count although its motor has pushed as long as " + value +
+             " at the stall command would, allowed " + limit + at_time(trip) +
+             ". Its encoder is frozen or unplugged, the joint is blocked, or the motor is without "
+             "power. If the joint may rest under such a command, raise safety { stall { } }";
+    case TripCause::kFrozenEncoder:
+      return "no count for " + value + " in the middle of a motion, allowed " + limit +
+             at_time(trip) +
+             ". Its encoder is frozen or unplugged, or the joint struck something. Check its "
+             "cable; state an end stop in stops { }";
+    case TripCause::kNoResponse:
+      return "no count although the driven joint has moved " + value + " from rest, allowed " +
+             limit + at_time(trip) +
+             ". Its encoder is frozen or unplugged, or the joint is held. Check its cable; if the "
+             "motor cannot move it, write safety { hinge { unaffected_by_motors: true } }";
+    case TripCause::kWrongDirection:
+      return "it has moved against its motor by " + value + ", allowed " + limit + at_time(trip) +
+             ". Its sign or that of the motor's gain is wrong, or channels are swapped. Turn it by "
+             "hand and compare with rigcal-daq monitor; correct inverted or the order of channels";
+    case TripCause::kCreep:
+      return "it moves at a steady " + value + " although nothing is driven" + at_time(trip) +
+             ". Its counts drift, or it coasts. Bring it to rest; if rigcal-daq monitor still "
+             "shows "
+             "it moving, check the encoder, its shaft and its cable";
+    case TripCause::kGrowingSwings:
+      return "its swings grow although nothing is driven, the last to " + value +
+             " times the largest before, allowed " + limit + at_time(trip) +
+             ". The motor drives although its command is zero, or the encoder counts too much. "
+             "Switch off the supply and check the power stage";
+    case TripCause::kCommandMismatch:
+      return "the unit reports an output of " + value + " where " + limit + " was sent" +
+             (trip.value == trip.limit ? ", and the contrary of it in its status" : "") +
+             at_time(trip) + ". The unit or its firmware is faulty: see rigcal-daq conformance";
+    case TripCause::kStaleCommand:
+      return "the command in force is " + value + " old, allowed " + limit + at_time(trip) +
+             ". Commands are held up on the way to the unit. Check the line, hubs and adapters";
+    case TripCause::kFaultMismatch:
+      return "the unit's status and its fault flags (" + describe_flag_byte(trip.value) +
+             ") contradict one another" + at_time(trip) +
+             ". The unit or its firmware is faulty: see rigcal-daq conformance";
+    case TripCause::kSampleAge:
+      return (trip.value < 0.0 ? "a sample came before its time, its age by the unit's clock is "
+                               : "a sample was under way for ") +
+             value + ", allowed " + limit + at_time(trip) +
+             (trip.value < 0.0
+                  ? ". The unit's clock has jumped ahead. Check the unit"
+                  : ". Samples are held up on the way, or this computer was busy. Check the line, "
+                    "hubs and adapters, or raise safety { staleness_ms_max }");
+    case TripCause::kUnitClock:
+      return (std::isnan(trip.value)
+                  ? std::string("the rate of the unit's clock cannot be found to ")
+                  : "the unit's clock runs " + value + " against this computer's, allowed ") +
+             limit + at_time(trip) +
+             (std::isnan(trip.value)
+                  ? ": its samples arrive too irregularly. Check the line, hubs and adapters"
+                  : ": speeds and times are wrong by as much. Check the unit's tick rate, or "
+                    "samples are held up more and more on the way");
+    default:
+      return {};
+  }
 }
 
 std::string describe_closed_port(const Trip& trip) {
@@ -95,8 +220,11 @@ std::string_view unit_of(TripCause cause, bool slides) {
 
 bool is_of_one_joint(TripCause cause) {
   return cause == TripCause::kAngle || cause == TripCause::kSpeed ||
-         cause == TripCause::kEncoderJump || cause == TripCause::kMissingChannel;
+         cause == TripCause::kEncoderJump || cause == TripCause::kMissingChannel ||
+         (cause >= TripCause::kStall && cause <= TripCause::kGrowingSwings);
 }
+
+bool is_of_one_motor(TripCause cause) { return cause == TripCause::kCommandNotFinite; }
 
 bool is_of_one_sensor(TripCause cause) {
   return cause == TripCause::kInertialMissing || cause == TripCause::kInertialStuck ||
@@ -119,6 +247,9 @@ std::string place_of(const Trip& trip, const SafetyLimits& limits) {
   if (is_of_one_joint(trip.cause) && trip.joint < limits.joint.size()) {
     return limits.joint[trip.joint].hinge;
   }
+  if (is_of_one_motor(trip.cause) && trip.joint < limits.motor.size()) {
+    return limits.motor[trip.joint].joint;
+  }
   if (is_of_one_sensor(trip.cause) && trip.joint < limits.inertial.size()) {
     return limits.inertial[trip.joint].sensor;
   }
@@ -131,6 +262,7 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
     return describe_unit_trip(trip);
   }
   if (trip.cause == TripCause::kPortClosed) return describe_closed_port(trip);
+  if (is_of_this_computer(trip.cause)) return describe_host_trip(trip);
   const bool named = is_of_one_joint(trip.cause) && trip.joint < limits.joint.size();
   const bool slides = named && limits.joint[trip.joint].slides;
   const bool is_position = slides && trip.cause == TripCause::kAngle;
@@ -141,6 +273,9 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
            (unit.empty() ? "" : " " + unit);
   };
   const std::string place = place_of(trip, limits);
+  if (const std::string text = describe_implausible(trip, unit); !text.empty()) {
+    return (place.empty() ? std::string() : place + ": ") + text;
+  }
   return (place.empty() ? std::string() : place + ": ") + quantity + " " + figure(trip.value) +
          ", allowed " + figure(trip.limit) + at_time(trip);
 }
@@ -171,8 +306,13 @@ std::vector<std::string> find_faults(const SafetyLimits& limits) {
   const auto require_positive = [&](double value, const std::string& field) {
     require(value > 0.0 && std::isfinite(value), field + " must be a positive number");
   };
-  require_positive(limits.command_max, "command_max");
-  require_positive(limits.command_slew_per_s_max, "command_slew_max");
+  for (const MotorLimits& motor : limits.motor) {
+    const std::string joint = "motor \"" + motor.joint + "\": ";
+    require_positive(motor.command_max, joint + "command_max");
+    require_positive(motor.command_slew_per_s_max, joint + "command_slew_per_s_max");
+  }
+  require(limits.motor.size() <= kMotorsMax,
+          "motor: at most " + std::to_string(kMotorsMax) + " motors");
   require_positive(limits.staleness_s_max, "staleness_ms_max");
   require(!limits.joint.empty(), "hinge: limits of at least one hinge are needed");
   require(limits.joint.size() <= kJointsMax,
@@ -183,11 +323,17 @@ std::vector<std::string> find_faults(const SafetyLimits& limits) {
     require(std::isfinite(joint.angle_rad_min) && std::isfinite(joint.angle_rad_max),
             hinge + range + "_min and " + range + "_max must be finite numbers");
     require(joint.angle_rad_min < joint.angle_rad_max,
-            hinge + range + "_min must be below " + range + "_max");
+            hinge + range + "_min must be below " + range + "_max; give both");
     require_positive(joint.speed_rad_per_s_max,
                      hinge + (joint.slides ? "speed_m_per_s_max" : "speed_rad_per_s_max"));
     require_positive(joint.jump_rad_max, hinge + (joint.slides ? "jump_m_max" : "jump_rad_max"));
     require_positive(joint.missing_s_max, hinge + "missing_ms_max");
+  }
+  for (std::size_t j = 0; j < limits.motion.size(); ++j) {
+    if (limits.motion[j].motor < 0) continue;
+    const std::string stall = "hinge \"" + limits.joint[j].hinge + "\": stall { ";
+    require_positive(limits.motion[j].stall_command, stall + "command }");
+    require_positive(limits.motion[j].stall_time_s, stall + "time_s }");
   }
   require(limits.inertial.size() <= INERTIAL_SENSORS_MAX,
           "inertial: at most " + std::to_string(INERTIAL_SENSORS_MAX) + " sensors");
@@ -196,9 +342,12 @@ std::vector<std::string> find_faults(const SafetyLimits& limits) {
 
 SafetyMonitor::SafetyMonitor(const SafetyLimits& limits)
     : joint_count_(std::min(limits.joint.size(), kJointsMax)),
-      command_max_(limits.command_max),
-      command_slew_per_s_max_(limits.command_slew_per_s_max),
-      staleness_s_max_(limits.staleness_s_max) {
+      motor_count_(std::min(limits.motor.size(), kMotorsMax)),
+      staleness_s_max_(limits.staleness_s_max),
+      unstored_s_max_(limits.unstored_s_max) {
+  for (std::size_t m = 0; m < motor_count_; ++m) {
+    command_bounds_[m] = {limits.motor[m].command_max, limits.motor[m].command_slew_per_s_max};
+  }
   for (std::size_t j = 0; j < joint_count_; ++j) {
     const JointLimits& joint = limits.joint[j];
     bounds_[j] = {joint.angle_rad_min, joint.angle_rad_max, joint.speed_rad_per_s_max,
@@ -209,7 +358,22 @@ SafetyMonitor::SafetyMonitor(const SafetyLimits& limits)
 void SafetyMonitor::trip(TripCause cause, double time_s, double value, double limit,
                          std::uint8_t index) noexcept {
   if (is_tripped()) return;
-  trip_ = {cause, index, time_s, value, limit};
+  trip_ = {cause, index, time_s, value, limit, pause_s_};
+}
+
+// A pause comes first: while the computer stands still it stores nothing either.
+void SafetyMonitor::check_host(double time_s, double pause_s, double unstored_s) noexcept {
+  constexpr double kRemembered_s = 1.0;
+  if (!(pause_s <= pause_s_) || !(time_s - pause_time_s_ <= kRemembered_s)) {
+    pause_s_ = pause_s;
+    pause_time_s_ = time_s;
+  }
+  if (!(pause_s <= staleness_s_max_)) {
+    trip(TripCause::kHostPaused, time_s, pause_s, staleness_s_max_);
+  }
+  if (!(unstored_s <= unstored_s_max_)) {
+    trip(TripCause::kRecordingStalled, time_s, unstored_s, unstored_s_max_);
+  }
 }
 
 // Every comparison of this class is written so that a NaN on either side trips.
@@ -261,31 +425,33 @@ void SafetyMonitor::check_staleness(const Observation& now) noexcept {
 }
 
 // Limits that are none would let every request through.
-double SafetyMonitor::clamp(const Observation& now, double requested) noexcept {
+double SafetyMonitor::clamp(std::size_t motor, const Observation& now, double requested) noexcept {
   const double since_s = started_ ? now.time_s - last_time_s_ : 0.0;
-  const double slew = command_slew_per_s_max_ * since_s;
-  if (!(slew >= 0.0) || !(command_max_ >= 0.0)) {
-    trip(TripCause::kCommandNotFinite, now.time_s, requested, command_max_);
+  const double most = command_bounds_[motor].command_max;
+  const double slew = command_bounds_[motor].command_slew_per_s_max * since_s;
+  if (!(slew >= 0.0) || !(most >= 0.0) || !std::isfinite(requested)) {
+    trip(TripCause::kCommandNotFinite, now.time_s, requested, most,
+         static_cast<std::uint8_t>(motor));
     return 0.0;
   }
-  return std::clamp(std::clamp(requested, -command_max_, command_max_), last_command_ - slew,
-                    last_command_ + slew);
+  const double last = last_commands_[motor];
+  return std::clamp(std::clamp(requested, -most, most), last - slew, last + slew);
 }
 
-double SafetyMonitor::admit(const Observation& now, double requested) noexcept {
+MotorCommands SafetyMonitor::admit(const Observation& now,
+                                   const MotorCommands& requested) noexcept {
   if (!started_) {
     for (JointMemory& memory : memory_) memory.valid_time_s = now.time_s;
   }
   check_staleness(now);
   for (std::size_t j = 0; j < joint_count_; ++j) check_joint(j, now);
-  if (!std::isfinite(requested)) {
-    trip(TripCause::kCommandNotFinite, now.time_s, requested, command_max_);
-  }
-  const double command = is_tripped() ? 0.0 : clamp(now, requested);
-  last_command_ = command;
+  MotorCommands commands{};
+  for (std::size_t m = 0; m < motor_count_; ++m) commands[m] = clamp(m, now, requested[m]);
+  if (is_tripped()) commands = {};
+  last_commands_ = commands;
   last_time_s_ = now.time_s;
   started_ = true;
-  return command;
+  return commands;
 }
 
 }  // namespace daq

@@ -1,5 +1,10 @@
 #include "daq/scenario/catalog.hpp"
 
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
 namespace daq {
 namespace {
 
@@ -15,34 +20,72 @@ Phase phase_of(const T& excitation) noexcept {
 
 }  // namespace
 
-double Scenario::command(const Moment& now) noexcept {
-  if (phase_ == Phase::kFinished) return 0.0;
-  return std::visit(
-      [&](auto& excitation) {
-        const double command = excitation.command(now);
-        phase_ = phase_of(excitation);
-        if (phase_ == Phase::kRunning) {
-          if (running_since_s_ < 0.0) running_since_s_ = now.time_s;
-          if (!(now.time_s - running_since_s_ < duration_s_)) phase_ = Phase::kFinished;
-        }
-        return phase_ == Phase::kFinished ? 0.0 : command;
-      },
-      excitation_);
+Scenario::Scenario(std::string name, std::vector<MotorExcitation> excitations, double duration_s)
+    : name_(std::move(name)), excitations_(std::move(excitations)), duration_s_(duration_s) {
+  assert(!excitations_.empty());
+}
+
+Scenario::Scenario(std::string name, Excitation excitation, double duration_s)
+    : Scenario(std::move(name), {MotorExcitation{std::move(excitation)}}, duration_s) {}
+
+void Scenario::command(const Moment& now, std::span<double> commands) noexcept {
+  std::ranges::fill(commands, 0.0);
+  if (phase_ == Phase::kFinished) return;
+  for (MotorExcitation& each : excitations_) {
+    std::visit(
+        [&](auto& excitation) {
+          const double command = excitation.command(now);
+          phase_ = phase_of(excitation);
+          if (each.motor < commands.size()) commands[each.motor] = command;
+        },
+        each.excitation);
+  }
+  if (phase_ == Phase::kRunning) {
+    if (running_since_s_ < 0.0) running_since_s_ = now.time_s;
+    if (!(now.time_s - running_since_s_ < duration_s_)) phase_ = Phase::kFinished;
+  }
+  if (phase_ == Phase::kFinished) std::ranges::fill(commands, 0.0);
 }
 
 double Scenario::command_peak() const {
-  return std::visit([](const auto& excitation) { return excitation.command_peak(); }, excitation_);
+  double peak = 0.0;
+  for (const MotorExcitation& each : excitations_) {
+    const double own = command_peak(each.motor);
+    if (!std::isfinite(own)) return own;
+    peak = std::max(peak, own);
+  }
+  return peak;
+}
+
+double Scenario::command_peak(std::size_t motor) const {
+  const auto found = std::ranges::find(excitations_, motor, &MotorExcitation::motor);
+  if (found == excitations_.end()) return 0.0;
+  return std::visit([](const auto& excitation) { return excitation.command_peak(); },
+                    found->excitation);
+}
+
+std::optional<HeldJoint> Scenario::held_joint() const {
+  const auto* release = std::get_if<Release>(&excitations_.front().excitation);
+  return release == nullptr ? std::nullopt : std::optional(release->held_joint());
 }
 
 std::vector<std::string> Scenario::faults() const {
-  auto found = std::visit([](const auto& excitation) { return excitation.faults(); }, excitation_);
+  std::vector<std::string> found;
+  for (const MotorExcitation& each : excitations_) {
+    const auto own =
+        std::visit([](const auto& excitation) { return excitation.faults(); }, each.excitation);
+    found.insert(found.end(), own.begin(), own.end());
+  }
   if (!(duration_s_ > 0.0)) found.push_back("duration_s must be positive");
   return found;
 }
 
 bool Scenario::is_open_loop() const noexcept {
-  return !std::holds_alternative<Release>(excitation_) &&
-         !std::holds_alternative<SwingUp>(excitation_);
+  return std::ranges::none_of(excitations_, [](const MotorExcitation& each) {
+    return std::holds_alternative<Release>(each.excitation) ||
+           std::holds_alternative<SwingUp>(each.excitation) ||
+           std::holds_alternative<Nudge>(each.excitation);
+  });
 }
 
 }  // namespace daq

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "daq/scenario/chirp.hpp"
 #include "daq/scenario/multisine.hpp"
+#include "daq/scenario/nudge.hpp"
 #include "daq/scenario/observation.hpp"
 #include "daq/scenario/pulse.hpp"
 #include "daq/scenario/pulse_train.hpp"
@@ -19,22 +22,42 @@ namespace daq {
 /// To add a scenario: write its type (command, command_peak, faults, and phase if the operator or
 /// the rig decides when it runs) and name it here. The compiler lists the rest.
 using Excitation =
-    std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain>;
+    std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, Nudge>;
 
-/// An excitation and how long it runs. `duration_s` counts from the start, or where an operator
-/// starts the motion from that moment.
+/// An excitation and the motor that it drives.
+struct MotorExcitation {
+  Excitation excitation;
+  std::size_t motor = 0;  ///< in the order of the rig's motors
+};
+
+/// The excitations of a run and how long they last. `duration_s` counts from the start, or where an
+/// operator starts the motion from that moment.
 class Scenario {
  public:
-  Scenario(std::string name, Excitation excitation, double duration_s)
-      : name_(std::move(name)), excitation_(std::move(excitation)), duration_s_(duration_s) {}
+  /// @param excitations  at least one, of different motors; a Release stands alone
+  Scenario(std::string name, std::vector<MotorExcitation> excitations, double duration_s);
+  /// Of the first motor.
+  Scenario(std::string name, Excitation excitation, double duration_s);
 
-  /// Command for this sample [unit of the control signal]. Real-time safe. Zero once finished.
-  double command(const Moment& now) noexcept;
+  /// Commands for this sample by motor [unit of its control signal]; zero for a motor that is not
+  /// driven, and once finished. Real-time safe.
+  void command(const Moment& now, std::span<double> commands) noexcept;
+
+  /// That of the first motor.
+  double command(const Moment& now) noexcept {
+    double first = 0.0;
+    command(now, {&first, 1});
+    return first;
+  }
 
   Phase phase() const noexcept { return phase_; }
   const std::string& name() const noexcept { return name_; }
   double duration_s() const noexcept { return duration_s_; }
-  double command_peak() const;
+  double command_peak() const;  ///< largest of all motors'
+  double command_peak(std::size_t motor) const;
+
+  /// The joint that an operator is to hold, of a scenario that has one.
+  std::optional<HeldJoint> held_joint() const;
 
   /// What is wrong with its numbers, one sentence each naming the field; empty when nothing is.
   std::vector<std::string> faults() const;
@@ -44,7 +67,7 @@ class Scenario {
 
  private:
   std::string name_;
-  Excitation excitation_;
+  std::vector<MotorExcitation> excitations_;
   double duration_s_;
   Phase phase_ = Phase::kRunning;
   double running_since_s_ = -1.0;  // negative: not yet

@@ -8,8 +8,14 @@
 
 namespace daq {
 
-/// Hinges with an encoder a rig may have: the channels of one conversion unit.
-inline constexpr std::size_t kJointsMax = 4;
+/// Joints with an encoder that a rig may have: the channels of one conversion unit.
+inline constexpr std::size_t kJointsMax = 16;
+
+/// Motors that a rig may have: those of one conversion unit.
+inline constexpr std::size_t kMotorsMax = 8;
+
+/// One command for each motor, in the unit's order and in the motor's own unit; 0 beyond the last.
+using MotorCommands = std::array<double, kMotorsMax>;
 
 /// One measured hinge. The angle is unwrapped, with the rig file's sign and offset applied.
 struct JointState {

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <utility>
 
 #include "proto/notation/axis_ticks.hpp"
 #include "proto/text/markup.hpp"
@@ -12,7 +14,7 @@
 namespace daq {
 namespace {
 
-// The drawing area and its surroundings [px].
+// The drawing area of a chart and its surroundings [px]. Charts stand below one another.
 constexpr double kLeft = 60.0, kRight = 860.0, kTop = 50.0, kBottom = 290.0;
 constexpr int kWidth = 900, kHeight = 340;
 constexpr int kTicksMax = 10;        // of an axis
@@ -45,7 +47,7 @@ struct Axes {
   }
 };
 
-std::string draw_axes(const Axes& axes, const std::string& unit) {
+std::string draw_axes(const Axes& axes, const std::string& quantity) {
   std::string svg;
   const std::vector<double> times = notation::nice_ticks(0.0, axes.end_s, kTicksMax);
   const notation::TickTexts time_texts = notation::tick_texts(times);
@@ -62,17 +64,17 @@ std::string draw_axes(const Axes& axes, const std::string& unit) {
     svg += label(kLeft - 8, y + 4, "end", command_texts.texts[k]);
   }
   svg += label(kRight, kBottom + 38, "end", "time [s]");
-  return svg + label(kLeft - 8, kTop - 18, "start", "command [" + unit + "]");
+  return svg + label(kLeft - 8, kTop - 18, "start", quantity);
 }
 
 // Each value is held until the next one, so the line is a stair; only its changes are written.
-std::string draw_commands(const CommandPlan& plan, const Axes& axes) {
+std::string draw_commands(const std::vector<double>& commands, double period_s, const Axes& axes) {
   std::string path;
   double drawn_x = kLeft;
   double drawn = 0.0;
-  for (std::size_t k = 0; k < plan.command.size(); ++k) {
-    const double x = axes.x(static_cast<double>(k) * plan.period_s);
-    const double command = plan.command[k];
+  for (std::size_t k = 0; k < commands.size(); ++k) {
+    const double x = axes.x(static_cast<double>(k) * period_s);
+    const double command = commands[k];
     if (k == 0) {
       path += format("M%.2f %.2f", x, axes.y(command));
     } else if (command == drawn || x - drawn_x < kPixelsMin) {
@@ -86,47 +88,79 @@ std::string draw_commands(const CommandPlan& plan, const Axes& axes) {
   return path + format("H%.2f", kRight);
 }
 
+std::string draw_motor(const PlannedMotor& motor, double period_s, const std::string& name) {
+  double peak = 0.0;
+  for (const double u : motor.command) peak = std::max(peak, std::abs(u));
+  const double end_s = static_cast<double>(motor.command.size()) * period_s;
+  const Axes axes{std::max(end_s, period_s), peak > 0.0 ? peak : 1.0};
+  return draw_axes(axes, name + " [" + motor.unit + "]") + "<path d=\"" +
+         draw_commands(motor.command, period_s, axes) +
+         "\" stroke=\"#06c\" stroke-width=\"1.3\" fill=\"none\"/>\n";
+}
+
+// One row: a time and the commands from then on.
+std::string plan_row(double time_s, const std::vector<PlannedMotor>& motors,
+                     const std::function<double(const PlannedMotor&)>& command) {
+  std::string row = format("%.9g", time_s);
+  for (const PlannedMotor& motor : motors) row += format(",%.9g", command(motor));
+  return row + "\n";
+}
+
 }  // namespace
 
-CommandPlan make_plan(Scenario scenario, double period_s) {
+CommandPlan make_plan(Scenario scenario, double period_s, std::vector<PlannedMotor> motors) {
   assert(period_s > 0.0);
   const double rate_Hz = 1.0 / period_s;  // whole, so that a sample's time is the nearest number
   const auto samples = static_cast<std::size_t>(std::ceil(scenario.duration_s() / period_s));
-  CommandPlan plan{period_s, {}};
-  plan.command.reserve(samples);
+  CommandPlan plan{period_s, std::move(motors)};
+  for (PlannedMotor& motor : plan.motors) motor.command.reserve(samples);
+  std::vector<double> commands(plan.motors.size());
   Observation at_rest;
   for (JointState& joint : at_rest.joint) joint.valid = true;
   for (std::size_t k = 0; k < samples; ++k) {
     at_rest.time_s = static_cast<double>(k) / rate_Hz;
-    plan.command.push_back(scenario.command(at_rest));
+    scenario.command(at_rest, commands);
+    for (std::size_t m = 0; m < commands.size(); ++m) {
+      plan.motors[m].command.push_back(commands[m]);
+    }
   }
   return plan;
 }
 
 std::string plan_csv(const CommandPlan& plan) {
-  std::string csv = "t_s,command\n";
-  const std::size_t count = plan.command.size();
-  for (std::size_t k = 0; k < count; ++k) {
-    if (k > 0 && plan.command[k] == plan.command[k - 1]) continue;
-    csv += format("%.9g,%.9g\n", static_cast<double>(k) * plan.period_s, plan.command[k]);
+  const std::vector<PlannedMotor>& motors = plan.motors;
+  std::string csv = "t_s";
+  for (const PlannedMotor& motor : motors) {
+    csv += motors.size() == 1 ? ",command" : ",command_" + motor.joint;
   }
-  return csv + format("%.9g,0\n", static_cast<double>(count) * plan.period_s);
+  csv += "\n";
+  const std::size_t count = motors.empty() ? 0 : motors.front().command.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool changes = k == 0 || std::ranges::any_of(motors, [&](const PlannedMotor& motor) {
+                           return motor.command[k] != motor.command[k - 1];
+                         });
+    if (!changes) continue;
+    csv += plan_row(static_cast<double>(k) * plan.period_s, motors,
+                    [&](const PlannedMotor& motor) { return motor.command[k]; });
+  }
+  return csv + plan_row(static_cast<double>(count) * plan.period_s, motors,
+                        [](const PlannedMotor&) { return 0.0; });
 }
 
-std::string plan_svg(const CommandPlan& plan, const std::string& title, const std::string& unit) {
-  double peak = 0.0;
-  for (const double u : plan.command) peak = std::max(peak, std::abs(u));
-  const double end_s = static_cast<double>(plan.command.size()) * plan.period_s;
-  const Axes axes{std::max(end_s, plan.period_s), peak > 0.0 ? peak : 1.0};
+std::string plan_svg(const CommandPlan& plan, const std::string& title) {
+  const std::vector<PlannedMotor>& motors = plan.motors;
   std::string svg = format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-      kWidth, kHeight);
+      kWidth, kHeight * static_cast<int>(motors.size()));
   svg += label(kWidth / 2.0, 22, "middle", title);
-  svg += draw_axes(axes, unit);
-  svg += "<path d=\"" + draw_commands(plan, axes);
-  return svg + "\" stroke=\"#06c\" stroke-width=\"1.3\" fill=\"none\"/>\n</svg>\n";
+  for (std::size_t m = 0; m < motors.size(); ++m) {
+    const std::string name = motors.size() == 1 ? "command" : "command of " + motors[m].joint;
+    svg += format("<g transform=\"translate(0 %d)\">\n", kHeight * static_cast<int>(m)) +
+           draw_motor(motors[m], plan.period_s, name) + "</g>\n";
+  }
+  return svg + "</svg>\n";
 }
 
 }  // namespace daq

@@ -22,6 +22,15 @@ struct ReleaseSettings {
   double rest_time_s = 1.0;
 };
 
+/// The joint that an operator holds and lets go, and where it is held. Of a joint that slides read
+/// m for rad.
+struct HeldJoint {
+  std::size_t joint = 0;
+  bool slides = false;
+  double angle_rad = 0.0;
+  double tolerance_rad = 0.0;
+};
+
 class Release {
  public:
   explicit Release(const ReleaseSettings& settings)
@@ -32,6 +41,10 @@ class Release {
   double command_peak() const noexcept { return 0.0; }
   Phase phase() const noexcept { return phase_; }
   std::vector<std::string> faults() const;
+  HeldJoint held_joint() const {
+    return {settings_.joint, slides(settings_.joint), settings_.held_angle_rad,
+            settings_.held_tolerance_rad};
+  }
 
  private:
   bool is_held(const JointState& joint) const noexcept;

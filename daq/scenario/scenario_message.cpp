@@ -39,10 +39,12 @@ std::size_t joint_of(const std::string& hinge, const char* field, const Context&
   return static_cast<std::size_t>(found - hinges.begin());
 }
 
+// Which of the rig's motors an excitation drives.
 template <typename Message>
-void check_motor(const Message& excitation, const Context& context) {
+std::size_t motor_of(const Message& excitation, const Context& context) {
   const auto& motors = context.rig.motors;
-  if (std::find(motors.begin(), motors.end(), excitation.motor()) != motors.end()) return;
+  const auto found = std::find(motors.begin(), motors.end(), excitation.motor());
+  if (found != motors.end()) return static_cast<std::size_t>(found - motors.begin());
   const proto::TextLocator place = context.place.at("motor");
   if (motors.empty()) {
     place.fail("needs a motor, and " + context.rig.path + " has none; use release");
@@ -157,38 +159,29 @@ Excitation read(const v1::Replay& source, const Context& context) {
   return Replay(table.values[0], std::move(command));
 }
 
-// The one place where a scenario's message meets its type. `use` is called with the message of the
-// excitation and the name of its field.
+// The one place where a scenario's message meets its types. `use` is called with the message of
+// each excitation and its place.
 template <typename Use>
-auto with_excitation(const v1::Scenario& source, const proto::TextLocator& root, const Use& use) {
-  switch (source.excitation_case()) {
-    case v1::Scenario::kRelease:
-      return use(source.release(), "release");
-    case v1::Scenario::kSwingUp:
-      return use(source.swing_up(), "swing_up");
-    case v1::Scenario::kPulse:
-      return use(source.pulse(), "pulse");
-    case v1::Scenario::kStep:
-      return use(source.step(), "step");
-    case v1::Scenario::kChirp:
-      return use(source.chirp(), "chirp");
-    case v1::Scenario::kMultisine:
-      return use(source.multisine(), "multisine");
-    case v1::Scenario::kReplay:
-      return use(source.replay(), "replay");
-    case v1::Scenario::kPulseTrain:
-      return use(source.pulse_train(), "pulse_train");
-    case v1::Scenario::EXCITATION_NOT_SET:
-      break;
-  }
-  root.fail(
-      "names no excitation; write one of release, swing_up, pulse, pulse_train, step, chirp, "
-      "multisine, replay");
+void for_each_excitation(const v1::Scenario& source, const proto::TextLocator& root,
+                         const Use& use) {
+  const auto each = [&](const auto& messages, const char* field) {
+    for (int i = 0; i < messages.size(); ++i) use(messages[i], root.at(field, i));
+  };
+  each(source.release(), "release");
+  each(source.swing_up(), "swing_up");
+  each(source.pulse(), "pulse");
+  each(source.step(), "step");
+  each(source.chirp(), "chirp");
+  each(source.multisine(), "multisine");
+  each(source.replay(), "replay");
+  each(source.pulse_train(), "pulse_train");
 }
 
 // Where the field stands that a fault begins with: "multisine.sine[2].frequency_hz must be …".
+// @param place  of the excitation
 proto::TextLocator place_of(std::string_view fault, proto::TextLocator place) {
   std::string_view path = fault.substr(0, fault.find_first_of(" :"));
+  path.remove_prefix(std::min(path.find('.'), path.size() - 1) + 1);
   while (!path.empty()) {
     std::string_view field = path.substr(0, path.find('.'));
     path.remove_prefix(std::min(field.size() + 1, path.size()));
@@ -202,30 +195,53 @@ proto::TextLocator place_of(std::string_view fault, proto::TextLocator place) {
   return place;
 }
 
+// Refuses a second excitation where there may be one.
+void check_beside(const MotorExcitation& added, const std::vector<MotorExcitation>& others,
+                  const ScenarioRig& rig, const proto::TextLocator& place) {
+  if (others.empty()) return;
+  const auto is_release = [](const MotorExcitation& each) {
+    return std::holds_alternative<Release>(each.excitation);
+  };
+  if (is_release(added) || std::ranges::any_of(others, is_release)) {
+    place.fail(
+        "stands beside another excitation, and a release is the motion without a command; "
+        "keep one of them");
+  }
+  if (std::ranges::count(others, added.motor, &MotorExcitation::motor) == 0) return;
+  place.at("motor").fail("\"" + rig.motors[added.motor] +
+                         "\" has an excitation already; keep one of them, or write their sum as a "
+                         "replay");
+}
+
 }  // namespace
 
-RigScenario make_scenario(const v1::Scenario& message, const std::string& path,
-                          const proto::TextLocator& place, const ScenarioRig& rig) {
-  std::string motor;
-  std::string name;  // of the excitation's field
-  Excitation excitation =
-      with_excitation(message, place, [&](const auto& source, const char* field) {
-        const Context context{rig, path, message.duration_s(), place.at(field)};
-        name = field;
-        if constexpr (requires { source.motor(); }) {
-          check_motor(source, context);
-          motor = source.motor();
-        }
-        return read(source, context);
-      });
-  Scenario scenario(message.name(), std::move(excitation), message.duration_s());
-  if (const auto faults = scenario.faults(); !faults.empty()) {
-    place_of(faults.front(), place).fail(faults.front());
+Scenario make_scenario(const v1::Scenario& message, const std::string& path,
+                       const proto::TextLocator& place, const ScenarioRig& rig) {
+  std::vector<MotorExcitation> excitations;
+  for_each_excitation(message, place, [&](const auto& source, const proto::TextLocator& own) {
+    const Context context{rig, path, message.duration_s(), own};
+    std::size_t motor = 0;
+    if constexpr (requires { source.motor(); }) motor = motor_of(source, context);
+    const MotorExcitation added{read(source, context), motor};
+    check_beside(added, excitations, rig, own);
+    std::visit(
+        [&](const auto& excitation) {
+          if (const auto faults = excitation.faults(); !faults.empty()) {
+            place_of(faults.front(), own).fail(faults.front());
+          }
+          if (std::isfinite(excitation.command_peak())) return;
+          own.fail("what is commanded must be a finite number");
+        },
+        added.excitation);
+    excitations.push_back(added);
+  });
+  if (excitations.empty()) {
+    place.fail(
+        "names no excitation; write one of release, swing_up, pulse, pulse_train, step, chirp, "
+        "multisine, replay");
   }
-  if (!std::isfinite(scenario.command_peak())) {
-    place.at(name).fail("what is commanded must be a finite number");
-  }
-  return {std::move(scenario), std::move(motor)};
+  if (!(message.duration_s() > 0.0)) place.at("duration_s").fail("duration_s must be positive");
+  return {message.name(), std::move(excitations), message.duration_s()};
 }
 
 double tighter(double limit, double wish, const char* field, const proto::TextLocator& place) {
@@ -237,22 +253,34 @@ double tighter(double limit, double wish, const char* field, const proto::TextLo
   place.at(field).fail(what.str());
 }
 
-CommandLimits tighten_command(const CommandLimits& rig, const v1::Limits& wishes,
-                              const proto::TextLocator& place) {
-  const proto::TextLocator limits = place.at("limits");
-  return {
-      tighter(rig.command_max, wishes.command_max(), "command_max", limits),
-      tighter(rig.command_slew_per_s_max, wishes.command_slew_max(), "command_slew_max", limits)};
+std::vector<CommandLimits> tighten_commands(std::vector<CommandLimits> rig,
+                                            const v1::Limits& wishes,
+                                            const proto::TextLocator& place) {
+  const auto tighten = [&](double CommandLimits::*limit, double wish, const char* field) {
+    double most = 0.0;
+    for (const CommandLimits& motor : rig) most = std::max(most, motor.*limit);
+    if (rig.empty() || wish == 0.0) return;
+    tighter(most, wish, field, place.at("limits"));
+    for (CommandLimits& motor : rig) motor.*limit = std::min(motor.*limit, wish);
+  };
+  tighten(&CommandLimits::command_max, wishes.command_max(), "command_max");
+  tighten(&CommandLimits::command_slew_per_s_max, wishes.command_slew_max(), "command_slew_max");
+  return rig;
 }
 
-void check_command(const Scenario& scenario, const CommandLimits& limits, const std::string& unit,
-                   const std::string& rig_path, const proto::TextLocator& place) {
-  const double peak = scenario.command_peak();
-  if (peak <= limits.command_max) return;
-  std::ostringstream what;
-  what << "asks for up to " << peak << " " << unit << ", allowed are " << limits.command_max << " ("
-       << rig_path << ", safety.command_max, or this file's limits); lower the command";
-  place.fail(what.str());
+void check_commands(const Scenario& scenario, const std::vector<CommandLimits>& limits,
+                    const std::vector<std::string>& units, const ScenarioRig& rig,
+                    const proto::TextLocator& place) {
+  for (std::size_t m = 0; m < limits.size(); ++m) {
+    const double peak = scenario.command_peak(m);
+    if (peak <= limits[m].command_max) continue;
+    std::ostringstream what;
+    what << "asks for up to " << peak << " " << units[m];
+    if (limits.size() > 1) what << " of motor \"" << rig.motors[m] << "\"";
+    what << ", allowed are " << limits[m].command_max << " (" << rig.path
+         << ", safety.command_max, or this file's limits); lower the command";
+    place.fail(what.str());
+  }
 }
 
 }  // namespace daq

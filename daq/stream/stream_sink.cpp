@@ -103,6 +103,11 @@ std::string StreamSink::problem() const {
   return problem_;
 }
 
+bool StreamSink::loses_samples() const {
+  const std::lock_guard lock(mutex_);
+  return loses_samples_;
+}
+
 std::uint64_t StreamSink::backlog() const {
   const std::lock_guard lock(mutex_);
   return backlog_ + handed_over_.size();
@@ -137,12 +142,15 @@ void StreamSink::publish(const StreamConnection& connection, const std::string& 
   backlog_ = spool_.end() - 1 - spool_.acknowledged_through();
   done_ = state == State::kDone;
   ended_ = done_ || state == State::kRefused;
+  loses_samples_ = !spool_problem.empty();
   if (state == State::kRefused) {
     problem_ = sender_.problem();
   } else if (!spool_problem.empty()) {
-    problem_ = spool_problem;
+    problem_ = spool_problem + "; the service will lack samples";
+  } else if (connected || done_ || connection.problem().empty()) {
+    problem_.clear();
   } else {
-    problem_ = connected || done_ ? std::string() : connection.problem();
+    problem_ = connection.problem() + "; what is to be streamed waits on the disk";
   }
   if (ended_) ended_changed_.notify_all();
 }

@@ -56,6 +56,9 @@ class StreamSink final : public RunSink {
   /// What is wrong with the stream at this time, for people; empty while nothing is.
   std::string problem() const;
 
+  /// The problem is the spool: what comes now is not kept for the service.
+  bool loses_samples() const;
+
   /// Batches that the service does not have yet.
   std::uint64_t backlog() const;
 
@@ -82,6 +85,7 @@ class StreamSink final : public RunSink {
   bool done_ = false;
   std::uint64_t backlog_ = 0;
   std::string problem_;
+  bool loses_samples_ = false;
   std::atomic<bool> stop_{false};
 
   // Of the stream's thread.

@@ -5,11 +5,13 @@
 #include <numbers>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "daq/commands/run.hpp"
 #include "daq/commands/session.hpp"
 #include "daq/config/rig_config.hpp"
 #include "daq/config/scenario_config.hpp"
+#include "proto/text/files.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -57,9 +59,9 @@ TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
   EXPECT_EQ(rig.limits.joint[1].speed_rad_per_s_max, 50.0);
   EXPECT_EQ(rig.channel[1].counts_per_turn, 2048.0);
   EXPECT_TRUE(rig.channel[1].inverted);
-  EXPECT_EQ(rig.motor_hinge, "arm");
+  EXPECT_EQ(rig.motor.at(0).joint, "arm");
   EXPECT_DOUBLE_EQ(rig.limits.joint[0].jump_rad_max, 0.3);  // 30 rad/s over ten periods
-  EXPECT_DOUBLE_EQ(rig.limits.command_slew_per_s_max, 5000.0);
+  EXPECT_DOUBLE_EQ(rig.limits.motor.at(0).command_slew_per_s_max, 5000.0);
 }
 
 // A channel may hold an encoder that is on no joint; whether it reads a turn or a slide is what its
@@ -99,11 +101,18 @@ TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 6\n")),
                {"r.textproto:6", "control_max"});
   expect_parts(rig_refusal(replaced("angle_rad_max: 2 ", "angle_rad_max: -2 ")),
-               {"\"arm\"", "angle_rad_min must be below"});
+               {"\"arm\"", "angle_rad_min must be below angle_rad_max; give both"});
   expect_parts(rig_refusal(replaced("hinge { hinge: \"arm\" angle_rad_min: -2 angle_rad_max: 2 "
                                     "speed_rad_per_s_max: 30 }",
                                     "")),
                {"r.textproto:5", "no limits for hinge \"arm\""});
+  const auto also_limited = [](const char* hinge) {
+    return rig_refusal(replaced(
+        "  hinge { hinge: \"rod\" angle",
+        "  hinge { hinge: \"" + std::string(hinge) + "\" }\n  hinge { hinge: \"rod\" angle"));
+  };
+  expect_parts(also_limited("leg"), {"r.textproto:7", "\"leg\" has no channel in unit"});
+  expect_parts(also_limited("rod"), {"r.textproto:8", "\"rod\" has limits already"});
   expect_parts(rig_refusal("name: \"x\""), {"unit section"});
 }
 
@@ -114,16 +123,17 @@ TEST(RigConfig, RefusesARigThatIsOnlyCalibrated) {
 
 std::string plan_refusal(const std::string& rig, const std::string& scenario) {
   return refusal([&] {
-    parse_scenario_config("s.textproto", scenario, parse_rig_config_for_plan("r.textproto", rig));
+    parse_scenario_config("s.textproto", scenario,
+                          parse_rig_config("r.textproto", rig, RigUse::kPlan));
   });
 }
 
 // What is drawn needs no unit; where the file has one, a plan is held to all that a run is.
 TEST(RigConfig, APlanNeedsNoUnit) {
   const std::string bare = kRig.substr(0, kRig.find("unit {"));
-  const RigConfig rig = parse_rig_config_for_plan("r.textproto", bare);
-  EXPECT_EQ(rig.motor_hinge, "arm");
-  EXPECT_EQ(rig.command_unit, "V");
+  const RigConfig rig = parse_rig_config("r.textproto", bare, RigUse::kPlan);
+  EXPECT_EQ(rig.motor.at(0).joint, "arm");
+  EXPECT_EQ(rig.motor.at(0).command_unit, "V");
   EXPECT_EQ(rig.divider, 1);
   const std::string pulse = "duration_s: 1 pulse { motor: \"arm\" command: 4 width_s: 0.1 } ";
   const ScenarioConfig scenario = parse_scenario_config("s.textproto", pulse, rig);
@@ -134,9 +144,45 @@ TEST(RigConfig, APlanNeedsNoUnit) {
                {"s.textproto", "5"});
   expect_parts(plan_refusal(bare, "duration_s: 1 pulse { motor: \"rod\" command: 1 width_s: 1 }"),
                {"s.textproto", "rod"});
-  const RigConfig whole = parse_rig_config_for_plan("r.textproto", kRig);
+  const RigConfig whole = parse_rig_config("r.textproto", kRig, RigUse::kPlan);
   EXPECT_EQ(whole.limits.joint.size(), 2U);
   expect_parts(plan_refusal(kRig, pulse + limit), {"s.textproto", "angle_rad_max"});
+}
+
+// Watching drives nothing, so it needs no limits. A driven run without them would have no limits at
+// all, and a wrong section must not be passed over because it could have been left out.
+TEST(RigConfig, WatchingNeedsNoSafetySection) {
+  const std::string bare = kRig.substr(0, kRig.find("safety {"));
+  const RigConfig rig = parse_rig_config("r.textproto", bare, RigUse::kWatch);
+  EXPECT_EQ(rig.unit_url, "pty:///x");
+  EXPECT_EQ(rig.channel.size(), 2U);
+  EXPECT_EQ(rig.motor.at(0).command_unit, "V");
+  EXPECT_TRUE(rig.limits.joint.empty());
+  expect_parts(rig_refusal(bare), {"r.textproto", "no safety section"});
+  const auto watch_refusal = [](const std::string& text) {
+    return refusal([&] { parse_rig_config("r.textproto", text, RigUse::kWatch); });
+  };
+  expect_parts(watch_refusal(bare.substr(0, bare.find("unit {"))), {"no unit section"});
+  expect_parts(watch_refusal(replaced("command_max: 5\n", "command_max: 6\n")),
+               {"r.textproto:6", "control_max"});
+}
+
+// Whoever builds a unit copies the files of the page: the first one for the first contact, with the
+// second one's limits for a run, the third one as its scenario.
+TEST(BuildAUnitPage, ShowsFilesThatLoad) {
+  const std::string page =
+      proto::read_file(test_support::source_folder() + "/docs/how-to/build-a-unit.md");
+  std::vector<std::string> files;
+  const std::string open = "```textproto\n";
+  for (std::size_t at = page.find(open); at != std::string::npos; at = page.find(open, at)) {
+    at += open.size();
+    files.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  ASSERT_EQ(files.size(), 3U);
+  EXPECT_NO_THROW(parse_rig_config("rig.textproto", files[0], RigUse::kWatch));
+  const RigConfig rig = parse_rig_config("rig.textproto", files[0] + files[1]);
+  EXPECT_EQ(rig.motor.at(0).command_unit, "duty");
+  EXPECT_EQ(parse_scenario_config("pulse.textproto", files[2], rig).scenario.command_peak(), 0.15);
 }
 
 // Nothing wrong is drawn: only a rig's motion says what a swing-up commands.
@@ -268,7 +314,7 @@ TEST(ScenarioConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(scenario_refusal("pulse { motor: \"arm\" command: 1 width_s: 1 }"),
                {"duration_s must be positive"});
   expect_parts(scenario_refusal("duration_s: 1 pulse { motor: \"arm\" command: 1 width_s: nan }"),
-               {"pulse.width_s"});
+               {"pulse[0].width_s"});
   expect_parts(scenario_refusal("duration_s: 1 step { motor: \"arm\" command: nan }"),
                {"s.textproto", "nan"});
   expect_parts(scenario_refusal("duration_s: 1 replay { motor: \"arm\" file: \"no.csv\" }"),
@@ -287,8 +333,8 @@ TEST(ScenarioConfig, TightensTheRigsLimits) {
       limited("command_max: 3 command_slew_max: 50 "
               "hinge { hinge: \"arm\" angle_rad_max: 1 speed_rad_per_s_max: 20 }"),
       rig);
-  EXPECT_EQ(tight.limits.command_max, 3.0);
-  EXPECT_EQ(tight.limits.command_slew_per_s_max, 50.0);
+  EXPECT_EQ(tight.limits.motor.at(0).command_max, 3.0);
+  EXPECT_EQ(tight.limits.motor.at(0).command_slew_per_s_max, 50.0);
   EXPECT_EQ(tight.limits.joint[0].angle_rad_max, 1.0);
   EXPECT_EQ(tight.limits.joint[0].angle_rad_min, -1.0);
   EXPECT_EQ(tight.limits.joint[0].speed_rad_per_s_max, 20.0);
@@ -298,7 +344,7 @@ TEST(ScenarioConfig, TightensTheRigsLimits) {
       limited("command_max: 5 command_slew_max: 5000 "
               "hinge { hinge: \"arm\" angle_rad_max: 2 speed_rad_per_s_max: 30 }"),
       rig);
-  EXPECT_EQ(equal.limits.command_max, 5.0);
+  EXPECT_EQ(equal.limits.motor.at(0).command_max, 5.0);
   EXPECT_EQ(equal.limits.joint[0].angle_rad_min, -2.0);
 }
 
@@ -334,7 +380,7 @@ TEST(ScenarioConfig, LoadsEveryShippedScenario) {
     SCOPED_TRACE(name);
     const ScenarioConfig config = load_scenario_config(kConfigs + name, rig);
     EXPECT_FALSE(config.scenario.name().empty());
-    EXPECT_LE(config.scenario.command_peak(), config.limits.command_max);
+    EXPECT_LE(config.scenario.command_peak(), config.limits.motor.at(0).command_max);
   }
 }
 

@@ -38,8 +38,8 @@ TEST(ControlLoop, RunsAScenarioToItsEndAndRecordsEverySample) {
   EXPECT_TRUE(rig.told().gaps.empty());
   EXPECT_NE(rig.told().find("finished"), nullptr);
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
-  // Settling 0.1 s, arming a few ticks, the scenario 1.5 s.
-  EXPECT_NEAR(static_cast<double>(rig.told().samples.size()), 1600.0, 30.0);
+  // Half a second until the unit's clock is known, arming a few ticks, the scenario 1.5 s.
+  EXPECT_NEAR(static_cast<double>(rig.told().samples.size()), 2000.0, 30.0);
 }
 
 // The command must act: a wrong sign of the angle, a command in the wrong unit or one that is
@@ -49,7 +49,7 @@ TEST(ControlLoop, DrivesThePlantAndReadsItsAngles) {
   rig.run();
   double largest_V = 0.0;
   for (const proto::Sample& sample : rig.told().samples) {
-    largest_V = std::max(largest_V, sample.command_V);
+    largest_V = std::max(largest_V, sample.command[0]);
   }
   EXPECT_NEAR(largest_V, 2.0, 10.0 / 2048);  // the unit's converter has 12 bits over ±10 V
   rig.supervisor().poll();
@@ -119,18 +119,6 @@ TEST(ControlLoop, ListsFramesLostOnTheLinkAsGaps) {
   EXPECT_EQ(rig.loop().trip(), nullptr);
   EXPECT_GT(rig.supervisor().accounts().lost_on_link, 10U);
   expect_balanced(rig);
-}
-
-// A supervisor that falls behind must cost recorded samples, never the loop.
-TEST(ControlLoop, ListsWhatAFullRingDropped) {
-  SimulatedRig rig(Scenario("step", Step{.amplitude = 0.2, .start_s = 0.0}, 10.0));
-  rig.run({}, 100'000, /*poll_every=*/0);
-  rig.finish();
-  EXPECT_EQ(rig.loop().trip(), nullptr);
-  EXPECT_GT(rig.supervisor().accounts().lost_in_ring, 1000U);
-  expect_balanced(rig);
-  ASSERT_FALSE(rig.told().gaps.empty());
-  EXPECT_EQ(rig.told().gaps.back().cause, proto::GapCause::kRingFull);
 }
 
 // ----- Safety: whatever fails, the unit's output is zero within the ttl. -----

@@ -55,6 +55,7 @@ class FaultSource {
     double falls_silent = 0.0;  // per tick: nobody runs the loop for up to silence_max
     Nanoseconds silence_max{0};
     double stale_command = 0.0;  // per tick: a command of old, that enables, reaches the unit
+    bool disk_hangs = false;     // from some time in the run on
     bool angle_is_nan = false;   // a scale that came past every gate
     bool command_is_nan = false;
   };
@@ -62,6 +63,7 @@ class FaultSource {
     return {.falls_silent = sometimes(0.01),
             .silence_max = milliseconds(1 + static_cast<int>(199 * uniform())),
             .stale_command = sometimes(0.05),
+            .disk_hangs = uniform() < 0.3,
             .angle_is_nan = uniform() < 0.05,
             .command_is_nan = uniform() < 0.05};
   }
@@ -123,24 +125,26 @@ void expect_balanced(SimulatedRig& rig) {
 // Whatever the scenario asked for, what was sent is a number within the limit.
 void expect_commands_within(double command_max, SimulatedRig& rig) {
   for (const proto::Command& command : rig.told().commands) {
-    ASSERT_LE(std::abs(command.command_V), command_max) << "false for what is no number, too";
+    ASSERT_LE(std::abs(command.command[0]), command_max) << "false for what is no number, too";
   }
 }
 
 // A command as this program may have sent it long ago reaches the unit again.
-void replay_command(SimulatedRig& rig, std::uint16_t sequence) {
-  const command_request request{sequence, 20'000, COMMAND_ENABLE, 20};
-  std::array<std::uint8_t, COMMAND_SIZE_BYTES> message{};
-  command_request_encode(&request, message.data());
+void replay_command(SimulatedRig& rig, std::uint16_t sequence, std::uint32_t answers) {
+  const command_request request{sequence, answers, COMMAND_ENABLE, 20, {20'000}};
+  std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
+  const std::size_t message_size = command_request_encode(&request, 1, message.data());
   std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
   const std::size_t size_bytes =
-      frame_encode(message.data(), message.size(), frame.data(), frame.size());
+      frame_encode(message.data(), message_size, frame.data(), frame.size());
   rig.simulation().to_unit().push(std::span(frame).first(size_bytes), rig.transport().now());
 }
 
 struct CampaignTotals {
   int trips = 0;
   int resets = 0;
+  int pauses = 0;        // of the host, noticed by itself
+  int stalls = 0;        // of its disk
   int silent_trips = 0;  // of the unit, for want of a command
   std::uint64_t gaps = 0;
 };
@@ -152,6 +156,13 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
   SafetyLimits limits = furuta_limits();
   const FaultSource::Host host = source.host();
   LoopSettings settings = furuta_settings();
+  std::atomic<std::uint64_t> heartbeat{0};
+  settings.storage_heartbeat = &heartbeat;
+  limits.unstored_s_max = 0.1;
+  const int hangs_from_tick =
+      host.disk_hangs ? 100 + static_cast<int>(800 * source.uniform()) : 1'000'000;
+  // Before the unit is cleared, when its clock is not known yet, or in the drive.
+  const int faults_from_tick = source.uniform() < 0.2 ? 20 : 520;
   if (host.angle_is_nan) settings.channel[source.uniform() < 0.5 ? 0 : 1].offset_rad = kNaN;
   SimulatedRig rig(source.scenario(host.command_is_nan), settings, simulation, limits);
   rig.keep_truth();
@@ -163,20 +174,23 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
   double replayed_at_s = -1.0;
   rig.run(
       [&](SimulatedRig& r, int tick) {
-        if (tick == 20) {
+        if (tick == faults_from_tick) {
           r.simulation().to_host().set_faults(to_host);
           r.simulation().to_unit().set_faults(to_unit);
           r.sim_unit().set_faults(in_unit);
         }
+        if (tick < hangs_from_tick) ++heartbeat;
         if (source.uniform() < host.stale_command) {
-          replay_command(r, static_cast<std::uint16_t>(tick));
+          // Of a moment ago, or of long ago.
+          replay_command(r, static_cast<std::uint16_t>(tick),
+                         static_cast<std::uint32_t>(source.uniform() * 1.01 * tick));
           replayed_at_s = r.time_s();
         }
         if (source.uniform() < host.falls_silent) {
           r.abandon(Nanoseconds(static_cast<std::int64_t>(
               source.uniform() * static_cast<double>(host.silence_max.count()))));
         }
-        ASSERT_LE(std::abs(r.sim_unit().output_V()), limits.command_max + 10.0 / 2048);
+        ASSERT_LE(std::abs(r.sim_unit().output_V()), limits.motor[0].command_max + 10.0 / 2048);
         ASSERT_TRUE(!host.angle_is_nan || r.sim_unit().output_V() == 0.0 || replayed_at_s >= 0.0)
             << "driven by an angle that is no number";
         if (r.loop().trip() == nullptr) return;
@@ -198,12 +212,16 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
   if (host.angle_is_nan) {
     EXPECT_NE(rig.loop().trip(), nullptr);
   }
-  expect_commands_within(limits.command_max, rig);
+  expect_commands_within(limits.motor[0].command_max, rig);
   expect_true_samples(rig);
   expect_balanced(rig);
   totals.trips += rig.loop().trip() != nullptr;
   totals.resets += rig.sim_unit().counters().resets > 0;
   totals.gaps += rig.told().gaps.size();
+  if (const Trip* trip = rig.loop().trip()) {
+    totals.pauses += trip->cause == TripCause::kHostPaused;
+    totals.stalls += trip->cause == TripCause::kRecordingStalled;
+  }
   totals.silent_trips += static_cast<int>(rig.sim_unit().counters().trips[1]);
 }
 
@@ -226,6 +244,8 @@ TEST_P(FaultCampaign, AccountsForEverySampleAndEndsWithTheOutputOff) {
   EXPECT_LT(totals.trips, count * 95 / 100);
   EXPECT_GT(totals.gaps, static_cast<std::uint64_t>(count));
   EXPECT_GT(totals.silent_trips, 0);
+  EXPECT_GT(totals.pauses, 0);
+  EXPECT_GT(totals.stalls, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, FaultCampaign, ::testing::Range(0, kShards));

@@ -36,8 +36,8 @@ TEST(RigFields, ReachTheLoop) {
                                  "real_time { priority: 7 cpu: 1 lock_memory: false }");
   EXPECT_EQ(rig.name, "small");
   EXPECT_EQ(rig.unit_url, "pty:///x");
-  EXPECT_EQ(rig.command_unit, "A");
-  EXPECT_EQ(rig.motor_hinge, "arm");
+  EXPECT_EQ(rig.motor.at(0).command_unit, "A");
+  EXPECT_EQ(rig.motor.at(0).joint, "arm");
   ASSERT_EQ(rig.channel.size(), 2U);
   EXPECT_EQ(rig.channel[0].counts_per_turn, 4096.0);
   EXPECT_EQ(rig.channel[0].offset_rad, 0.5);
@@ -49,8 +49,8 @@ TEST(RigFields, ReachTheLoop) {
   EXPECT_EQ(rig.divider, 2);
   EXPECT_TRUE(rig.compact);
   EXPECT_TRUE(rig.host_paced);
-  EXPECT_EQ(rig.limits.command_max, 8.0);
-  EXPECT_EQ(rig.limits.command_slew_per_s_max, 70.0);
+  EXPECT_EQ(rig.limits.motor.at(0).command_max, 8.0);
+  EXPECT_EQ(rig.limits.motor.at(0).command_slew_per_s_max, 70.0);
   EXPECT_DOUBLE_EQ(rig.limits.staleness_s_max, 0.015);
   ASSERT_EQ(rig.limits.joint.size(), 2U);
   const JointLimits& arm = rig.limits.joint[0];
@@ -67,11 +67,11 @@ TEST(RigFields, ReachTheLoop) {
 // What is left out is what the schema says.
 TEST(RigFields, HaveTheirDefaults) {
   const RigConfig rig = full_rig();
-  EXPECT_EQ(rig.ttl_ms, 20);
+  EXPECT_EQ(rig.ttl_ms, 100);
   EXPECT_EQ(rig.divider, 1);
   EXPECT_FALSE(rig.compact || rig.host_paced);
-  EXPECT_DOUBLE_EQ(rig.limits.command_slew_per_s_max, 8000.0);
-  EXPECT_DOUBLE_EQ(rig.limits.staleness_s_max, 0.01);
+  EXPECT_DOUBLE_EQ(rig.limits.motor.at(0).command_slew_per_s_max, 8000.0);
+  EXPECT_DOUBLE_EQ(rig.limits.staleness_s_max, 0.05);
   EXPECT_DOUBLE_EQ(rig.limits.joint[1].jump_rad_max, 0.5);  // 50 rad/s over ten periods
   EXPECT_DOUBLE_EQ(rig.limits.joint[1].missing_s_max, 0.01);
   EXPECT_EQ(rig.real_time.priority, 80);

@@ -20,6 +20,23 @@ TEST(JudgeLatency, ComparesTheLongestLatencyWithItsBounds) {
   EXPECT_EQ(judge(500), LatencyVerdict::kUnusable);
 }
 
+// The sentence must name the period that the machine cannot hold, and must not hide missed periods
+// behind the longest latency of those that were met.
+TEST(DescribeVerdict, SaysWhatTheMachineHoldsAndWhatItMissed) {
+  const auto describe = [](int longest_us, std::int64_t skipped, microseconds period) {
+    LatencyResult result{.real_time = {}, .histogram = std::make_unique<TimingHistogram>()};
+    for (int k = 0; k < 97; ++k) result.histogram->add(microseconds(5));
+    result.histogram->add(microseconds(longest_us));
+    result.skipped_periods = skipped;
+    return describe_verdict(result, period);
+  };
+  EXPECT_EQ(describe(1900, 2, milliseconds(1)), "too slow for 1 kHz: 2 of 100 periods missed");
+  EXPECT_EQ(describe(600, 0, milliseconds(1)), "too slow for 1 kHz: at most 600 µs late");
+  EXPECT_EQ(describe(600, 0, microseconds(2500)), "usable for 0.4 kHz: at most 600 µs late");
+  EXPECT_EQ(describe(87, 0, milliseconds(1)), "good for 1 kHz: at most 87 µs late");
+  EXPECT_EQ(describe(19, 0, milliseconds(1)), "excellent for 1 kHz: at most 19 µs late");
+}
+
 // Every deadline of the measurement is either measured or counted as skipped; a loop that restarts
 // its grid after a long wake-up loses some.
 TEST(MeasureLatency, AccountsForEveryPeriod) {

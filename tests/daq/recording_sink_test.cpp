@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "proto/recording/recording_reader.hpp"
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/proto/recording_support.hpp"
@@ -55,6 +58,70 @@ TEST(RecordingSink, HoldsTheWholeRun) {
   EXPECT_EQ(recording.samples.size(), rig.sim_unit().counters().samples_sent);
   EXPECT_GE(recording.clock_fits.size(), 1U);
   EXPECT_GE(recording.loop_stats.size(), 2U);
+}
+
+// A disk that hangs delays nobody who hands something over, and is seen by a heartbeat that stands
+// still. When it goes on, everything is there in its order.
+TEST(RecordingSink, ADiskThatHangsDelaysNobody) {
+  const auto disk = std::make_shared<Disk>();
+  const auto sink = make_sink(disk);
+  disk->hangs = true;
+  for (std::uint64_t k = 0; k < 3000; ++k) {
+    proto::Sample sample = test_support::make_sample(k);
+    ASSERT_TRUE(sink->write(sample).ok());
+    ASSERT_TRUE(sink->idle().ok());
+  }
+  while (!disk->waited_for) std::this_thread::yield();
+  const std::uint64_t heartbeat = sink->heartbeat().load();
+  EXPECT_GT(sink->unwritten_count(), 0U);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(sink->heartbeat().load(), heartbeat);
+  disk->hangs = false;
+  disk->hangs.notify_all();
+  while (sink->unwritten_count() > 0) std::this_thread::yield();
+  EXPECT_GT(sink->heartbeat().load(), heartbeat);
+  ASSERT_TRUE(sink->finish().ok());
+  const proto::Recording recording = read_back(*disk);
+  ASSERT_EQ(recording.samples.size(), 3000U);
+  for (std::uint64_t k = 0; k < 3000; ++k) {
+    ASSERT_TRUE(test_support::same(recording.samples[k], test_support::make_sample(k))) << k;
+  }
+}
+
+// What a trip was is on the disk before the chunk is full, whatever becomes of the program.
+TEST(RecordingSink, HandsAnEventToTheDiskAtOnce) {
+  const auto disk = std::make_shared<Disk>();
+  const auto sink = make_sink(disk);
+  ASSERT_TRUE(sink->write(test_support::make_sample(0)).ok());
+  ASSERT_TRUE(sink->write(proto::Event{.kind = proto::EventKind::kTrip, .name = "angle"}).ok());
+  ASSERT_TRUE(sink->idle().ok());
+  while (sink->unwritten_count() > 0) std::this_thread::yield();
+  const proto::Recording recording = read_back(*disk);
+  EXPECT_FALSE(recording.scan.container.finished);
+  EXPECT_NE(find_event(recording, "angle"), nullptr);
+  EXPECT_EQ(recording.samples.size(), 1U);
+}
+
+// Without anything to write the heartbeat goes on, and what was written is made durable.
+TEST(RecordingSink, BeatsAndSyncsWhileNothingComes) {
+  const auto disk = std::make_shared<Disk>();
+  const auto sink = make_sink(disk);
+  const std::uint64_t heartbeat = sink->heartbeat().load();
+  while (sink->heartbeat().load() < heartbeat + 10) std::this_thread::yield();
+  ASSERT_TRUE(sink->finish().ok());
+  EXPECT_GE(disk->sync_count, 2) << "finish() itself makes one";
+}
+
+// What fails after the supervisor has looked last is not lost: the run must not end as if all were
+// well.
+TEST(RecordingSink, ReportsAFailureAtItsEnd) {
+  const auto disk = std::make_shared<Disk>();
+  const auto sink = make_sink(disk);
+  ASSERT_TRUE(sink->write(test_support::make_sample(0)).ok());
+  disk->appends_fail = true;
+  EXPECT_FALSE(sink->finish().ok());
+  EXPECT_FALSE(sink->status().ok());
+  EXPECT_EQ(sink->lost_sample_count(), 1U);
 }
 
 // A full disk ends the run with the output off, and what is on the disk says so.

@@ -10,8 +10,6 @@
 #include <set>
 #include <string_view>
 
-#include "daq/safety/black_box.hpp"
-#include "daq/safety/joint_tracker.hpp"
 #include "daq/safety/safety_limits.hpp"
 #include "tests/support/alloc_counter.hpp"
 
@@ -21,8 +19,7 @@ namespace {
 constexpr double kPeriod_s = 1e-3;
 
 SafetyLimits two_joints() {
-  return {.command_max = 5.0,
-          .command_slew_per_s_max = 1000.0,
+  return {.motor = {{"arm", 5.0, 1000.0}},
           .staleness_s_max = 0.005,
           .joint = {{"arm", -2.0, 2.0, 20.0, 0.1, 0.0105},
                     {"pendulum", -50.0, 50.0, 40.0, 0.1, 0.0105}}};
@@ -42,7 +39,7 @@ class SafetyMonitorTest : public ::testing::Test {
  protected:
   double send(double requested) {
     now_.time_s += kPeriod_s;
-    return monitor_.admit(now_, requested);
+    return monitor_.admit(now_, {requested})[0];
   }
   void rest() {
     for (JointState& joint : now_.joint) joint = {0.0, 0.0, true};
@@ -92,12 +89,12 @@ TEST(SafetyBounds, HoldAtTheirValueAndTripBeyond) {
       for (const double value : {0.0, bound.at, 0.0, bound.at}) {
         now.time_s += kPeriod_s;
         now.joint[j].*bound.quantity = value;
-        monitor.admit(now, 1.0);
+        monitor.admit(now, {1.0});
         ASSERT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), limits);
       }
       now.time_s += kPeriod_s;
       now.joint[j].*bound.quantity = bound.beyond;
-      EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+      EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
       EXPECT_EQ(monitor.current_trip().cause, bound.cause);
       EXPECT_EQ(monitor.current_trip().joint, j);
       EXPECT_EQ(monitor.current_trip().limit, bound.limit);
@@ -119,7 +116,7 @@ TEST(SafetyBounds, JudgeAJumpToEitherSide) {
         ASSERT_FALSE(monitor.is_tripped());
         now.time_s += kPeriod_s;
         now.joint[1].angle_rad = side * angle;
-        monitor.admit(now, 0.0);
+        monitor.admit(now, {0.0});
       }
       EXPECT_EQ(monitor.current_trip().cause, beyond ? TripCause::kEncoderJump : TripCause::kNone);
     }
@@ -135,11 +132,11 @@ TEST(SafetyBounds, FirstAngleOfAChannelIsNoJump) {
   now.joint[0].valid = false;
   for (int k = 0; k < 5; ++k) {
     now.time_s += kPeriod_s;
-    monitor.admit(now, 0.0);
+    monitor.admit(now, {0.0});
   }
   now.joint[0] = {1.5, 0.0, true};
   now.time_s += kPeriod_s;
-  monitor.admit(now, 0.0);
+  monitor.admit(now, {0.0});
   EXPECT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), two_joints());
 }
 
@@ -152,23 +149,23 @@ TEST(SafetyBounds, TimesHoldAtTheirValueAndTripBeyond) {
   for (const int ticks : {4, 5}) {
     SafetyMonitor monitor(limits);
     Observation now = resting();
-    monitor.admit(now, 0.0);
+    monitor.admit(now, {0.0});
     now.time_s += ticks * kTick_s;
-    monitor.admit(now, 0.0);
+    monitor.admit(now, {0.0});
     EXPECT_EQ(monitor.current_trip().cause,
               ticks == 4 ? TripCause::kNone : TripCause::kStaleSample);
   }
   SafetyMonitor monitor(limits);
   Observation now = resting();
-  monitor.admit(now, 0.0);
+  monitor.admit(now, {0.0});
   now.joint[0].valid = false;
   for (int k = 1; k <= 8; ++k) {
     now.time_s += kTick_s;
-    monitor.admit(now, 0.0);
+    monitor.admit(now, {0.0});
     ASSERT_FALSE(monitor.is_tripped()) << k;
   }
   now.time_s += kTick_s;
-  monitor.admit(now, 0.0);
+  monitor.admit(now, {0.0});
   EXPECT_EQ(monitor.current_trip().cause, TripCause::kMissingChannel);
 }
 
@@ -178,9 +175,9 @@ TEST(SafetyBounds, TripWhenTheUnitsTimeDoesNotGoOn) {
     SafetyMonitor monitor(two_joints());
     Observation now = resting();
     now.time_s = 5.0;
-    monitor.admit(now, 0.0);
+    monitor.admit(now, {0.0});
     now.time_s += step_s;
-    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
     EXPECT_EQ(monitor.current_trip().cause, TripCause::kStaleSample) << step_s;
   }
 }
@@ -191,14 +188,14 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
     for (const bool first : {true, false}) {
       SafetyMonitor monitor(two_joints());
       Observation now = resting();
-      if (!first) monitor.admit(now, 0.0);
+      if (!first) monitor.admit(now, {0.0});
       now.time_s += kPeriod_s;
       spoil(now);
-      EXPECT_EQ(monitor.admit(now, requested), 0.0);
+      EXPECT_EQ(monitor.admit(now, {requested})[0], 0.0);
       EXPECT_EQ(monitor.current_trip().cause, cause);
       now = resting();
       now.time_s = 2 * kPeriod_s;
-      EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+      EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
     }
   };
   for (std::size_t j = 0; j < 2; ++j) {
@@ -220,14 +217,14 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
     SafetyMonitor monitor(two_joints());
     Observation now = resting();
     now.joint[1].angle_rad = angle;
-    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
     EXPECT_EQ(monitor.current_trip().cause, TripCause::kAngle);
     SafetyMonitor later(two_joints());
     now = resting();
-    later.admit(now, 0.0);
+    later.admit(now, {0.0});
     now.joint[1].angle_rad = angle;
     now.time_s += kPeriod_s;
-    EXPECT_EQ(later.admit(now, 1.0), 0.0);
+    EXPECT_EQ(later.admit(now, {1.0})[0], 0.0);
     EXPECT_EQ(later.current_trip().cause, TripCause::kEncoderJump);
   }
 }
@@ -235,8 +232,8 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
 // The second wall behind the check of the rig file: a limit that is none allows nothing.
 TEST(SafetyBounds, TripOnALimitThatIsNone) {
   const std::function<void(SafetyLimits&, double)> kFields[] = {
-      [](SafetyLimits& limits, double value) { limits.command_max = value; },
-      [](SafetyLimits& limits, double value) { limits.command_slew_per_s_max = value; },
+      [](SafetyLimits& limits, double value) { limits.motor[0].command_max = value; },
+      [](SafetyLimits& limits, double value) { limits.motor[0].command_slew_per_s_max = value; },
       [](SafetyLimits& limits, double value) { limits.staleness_s_max = value; },
       [](SafetyLimits& limits, double value) { limits.joint[1].angle_rad_min = value; },
       [](SafetyLimits& limits, double value) { limits.joint[1].angle_rad_max = value; },
@@ -250,10 +247,10 @@ TEST(SafetyBounds, TripOnALimitThatIsNone) {
     EXPECT_FALSE(find_faults(limits).empty());
     SafetyMonitor monitor(limits);
     Observation now = resting();
-    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
     now.time_s += kPeriod_s;
     now.joint[1].valid = field != 7;  // the last one is asked for by a missing channel only
-    EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+    EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
     EXPECT_TRUE(monitor.is_tripped());
     for (const double value : {kInf, -kInf, -1.0}) {
       SafetyLimits impossible = two_joints();
@@ -263,13 +260,52 @@ TEST(SafetyBounds, TripOnALimitThatIsNone) {
     }
   }
   SafetyLimits negative = two_joints();
-  negative.command_max = -1.0;
+  negative.motor[0].command_max = -1.0;
   SafetyMonitor monitor(negative);
   Observation now = resting();
-  monitor.admit(now, 0.0);
+  monitor.admit(now, {0.0});
   now.time_s += kPeriod_s;
-  EXPECT_EQ(monitor.admit(now, 1.0), 0.0);
+  EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
   EXPECT_TRUE(monitor.is_tripped());
+}
+
+// This computer: a pause and a disk that takes nothing, each at its bound and beyond, and whatever
+// is no number. A pause explains why nothing was stored.
+TEST(SafetyBounds, JudgeThisComputer) {
+  const SafetyLimits limits = two_joints();
+  ASSERT_EQ(limits.unstored_s_max, 1.0);
+  struct Look {
+    double pause_s, unstored_s;
+    TripCause cause;
+    double value, limit;
+  };
+  const double pause_s = limits.staleness_s_max;
+  const double late_s = std::nextafter(pause_s, kInf), unstored_s = std::nextafter(1.0, kInf);
+  for (const Look& look : {Look{pause_s, 1.0, TripCause::kNone, 0.0, 0.0},
+                           Look{late_s, 0.0, TripCause::kHostPaused, late_s, pause_s},
+                           Look{0.0, unstored_s, TripCause::kRecordingStalled, unstored_s, 1.0},
+                           Look{late_s, 2.0, TripCause::kHostPaused, late_s, pause_s}}) {
+    SCOPED_TRACE(::testing::Message() << look.pause_s << ' ' << look.unstored_s);
+    SafetyMonitor monitor(limits);
+    monitor.check_host(2.5, look.pause_s, look.unstored_s);
+    EXPECT_EQ(monitor.current_trip().cause, look.cause);
+    EXPECT_EQ(monitor.current_trip().value, look.value);
+    EXPECT_EQ(monitor.current_trip().limit, look.limit);
+    EXPECT_EQ(monitor.current_trip().time_s, look.cause == TripCause::kNone ? 0.0 : 2.5);
+    EXPECT_EQ(monitor.admit(resting(), {0.0})[0], 0.0);
+  }
+  for (const bool limit_is_none : {false, true}) {
+    SafetyLimits spoiled = limits;
+    if (limit_is_none) spoiled.staleness_s_max = kNaN;
+    SafetyMonitor pause(spoiled);
+    pause.check_host(0.0, limit_is_none ? 0.0 : kNaN, 0.0);
+    EXPECT_EQ(pause.current_trip().cause, TripCause::kHostPaused);
+    spoiled = limits;
+    if (limit_is_none) spoiled.unstored_s_max = kNaN;
+    SafetyMonitor disk(spoiled);
+    disk.check_host(0.0, 0.0, limit_is_none ? 0.0 : kNaN);
+    EXPECT_EQ(disk.current_trip().cause, TripCause::kRecordingStalled);
+  }
 }
 
 // A count that flips a high bit, or a slipped encoder, moves the hinge faster than it can turn.
@@ -376,11 +412,13 @@ TEST(TripText, TellsAPortThatClosedFromSilence) {
 // A cause whose row stands elsewhere would be told as another one.
 TEST(TripText, HasItsOwnWordsForEveryCause) {
   std::set<std::string_view> names;
-  for (int cause = 0; cause <= static_cast<int>(TripCause::kPortClosed); ++cause) {
+  for (int cause = 0; cause <= static_cast<int>(TripCause::kRingFull); ++cause) {
     names.insert(to_string(static_cast<TripCause>(cause)));
   }
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(TripCause::kPortClosed) + 1);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(TripCause::kRingFull) + 1);
   EXPECT_EQ(to_string(TripCause::kPortClosed), "port closed");
+  EXPECT_EQ(to_string(TripCause::kHostPaused), "host paused");
+  EXPECT_EQ(to_string(TripCause::kRingFull), "ring full");
   EXPECT_EQ(unit_of(TripCause::kSpeed), "rad/s");
   EXPECT_TRUE(is_of_one_joint(TripCause::kMissingChannel));
   EXPECT_FALSE(is_of_one_joint(TripCause::kStaleSample));
@@ -399,15 +437,54 @@ TEST(TripText, AdvisesAboutAHingeThatStandsOutsideItsRange) {
 
 TEST(TripText, PutsTheUnitsFaultsIntoWords) {
   const Trip trip{TripCause::kUnitTripped, 0, 2.5, 0x22, 0.0};
-  EXPECT_EQ(describe(trip, two_joints()),
-            "the unit switched off: no command within its ttl, fault of the power stage "
-            "(fault flags 0x22), at t = 2.500 s");
+  EXPECT_TRUE(
+      describe(trip, two_joints())
+          .starts_with("the unit switched off: no command within its ttl, fault of the power stage "
+                       "(fault flags 0x22), at t = 2.500 s. "));
+  EXPECT_EQ(describe({TripCause::kUnitTripped, 0, 2.5, 0x20, 0.0}, two_joints()),
+            "the unit switched off: fault of the power stage (fault flags 0x20), at t = 2.500 s");
+}
+
+// A unit that heard nothing within its ttl trips for a pause of this computer that the loop itself
+// allowed. The message names it, and settings; not one of long ago.
+TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
+  for (const bool long_ago : {false, true}) {
+    SafetyLimits limits = two_joints();
+    limits.staleness_s_max = 0.5;
+    SafetyMonitor monitor(limits);
+    monitor.check_host(2.0, 0.1204, 0.0);
+    monitor.check_host(2.9, 0.001, 0.0);
+    if (long_ago) monitor.check_host(3.1, 0.002, 0.0);
+    monitor.trip(TripCause::kUnitTripped, 3.1, 0x02, 0.0);
+    const std::string text = describe(monitor.current_trip(), limits);
+    EXPECT_NE(text.find(long_ago ? "this computer paused for up to 2 ms"
+                                 : "this computer paused for up to 120.4 ms"),
+              std::string::npos)
+        << text;
+    for (const char* part : {"within its ttl", "rigcal-daq latency", "unit { ttl_ms }",
+                             "safety { staleness_ms_max }"}) {
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(TripText, NamesWhatStoppedInThisComputer) {
+  EXPECT_EQ(describe({TripCause::kHostPaused, 0, 2.5, 0.902, 0.25}, two_joints()),
+            "this computer paused for 902 ms, 250 ms allowed, at t = 2.500 s; motor off. Close "
+            "other programs and look at rigcal-daq latency, or raise unit { ttl_ms } and safety { "
+            "staleness_ms_max }");
+  EXPECT_EQ(describe({TripCause::kRecordingStalled, 0, 2.5, 1.0004, 1.0}, two_joints()),
+            "nothing was stored for 1000.4 ms, 1000 ms allowed, at t = 2.500 s; motor off. The "
+            "disk hangs or is too slow; record to another one");
+  EXPECT_EQ(describe({TripCause::kRingFull, 0, 2.5, 8193, 8192}, two_joints()),
+            "8192 samples wait to be recorded, and no more fit, at t = 2.500 s; motor off. The "
+            "disk is too slow, or something keeps this program from writing");
 }
 
 TEST(SafetyLimitsCheck, NamesEachImpossibleField) {
   SafetyLimits limits = two_joints();
   EXPECT_TRUE(find_faults(limits).empty());
-  limits.command_max = -1.0;
+  limits.motor[0].command_max = -1.0;
   limits.joint[1].angle_rad_max = -60.0;
   limits.joint[1].missing_s_max = std::numeric_limits<double>::quiet_NaN();
   const auto faults = find_faults(limits);
@@ -415,65 +492,6 @@ TEST(SafetyLimitsCheck, NamesEachImpossibleField) {
   EXPECT_NE(faults[0].find("command_max"), std::string::npos);
   EXPECT_NE(faults[1].find("pendulum"), std::string::npos);
   EXPECT_NE(faults[2].find("missing_ms_max"), std::string::npos);
-}
-
-// Constant speed on an encoder of 4096 counts: the error of the speed is at most one count over
-// the window, 2π/4096 / (15 ms).
-TEST(JointTracker, ErrsByAtMostOneCountOverItsWindow) {
-  JointTracker tracker;
-  const double count_rad = 2 * 3.14159265358979 / 4096;
-  for (int k = 0; k < 200; ++k) {
-    const double angle_rad = std::floor(7.3 * kPeriod_s * k / count_rad) * count_rad;
-    tracker.add(kPeriod_s * k, angle_rad);
-    if (k < 15) continue;
-    EXPECT_NEAR(tracker.speed_rad_per_s(), 7.3, count_rad / 0.015 * (1 + 1e-9));
-  }
-}
-
-// The window is kWindow periods once there are so many, and all there is before. With angles k² at
-// times k its speed is exact: (k² − (k − n)²)/n = 2k − n.
-TEST(JointTracker, SpansItsWindowToTheSample) {
-  constexpr int kWindow = static_cast<int>(JointTracker::kWindow);
-  for (const double side : {1.0, -1.0}) {
-    JointTracker tracker;
-    EXPECT_EQ(tracker.add(0.0, 0.0), 0.0);
-    for (int k = 1; k <= 5 * kWindow; ++k) {
-      const double expected = k < kWindow ? k : 2 * k - kWindow;
-      EXPECT_DOUBLE_EQ(tracker.add(k, side * k * k), side * expected) << k;
-      EXPECT_DOUBLE_EQ(tracker.speed_rad_per_s(), side * expected);
-    }
-  }
-}
-
-// A run does not start at time zero and angle zero: entries that were not written yet are not the
-// oldest.
-TEST(JointTracker, CountsFromItsFirstAngle) {
-  JointTracker tracker;
-  EXPECT_EQ(tracker.add(5.0, 3.0), 0.0);
-  for (int k = 1; k < 40; ++k) EXPECT_DOUBLE_EQ(tracker.add(5.0 + k, 3.0 + 2.0 * k), 2.0) << k;
-}
-
-// The ring must keep the newest messages, oldest first, and stop kAfterTrip messages after the
-// trip: one that goes on would push the cause out of memory.
-TEST(BlackBox, KeepsWhatCameBeforeAndJustAfterATrip) {
-  auto box = std::make_unique<BlackBox>();
-  constexpr int kTripAt = 5000;
-  for (int k = 0; k < 10'000; ++k) {
-    if (k == kTripAt) box->note_trip();
-    const std::array<std::uint8_t, 2> message = {static_cast<std::uint8_t>(k),
-                                                 static_cast<std::uint8_t>(k >> 8)};
-    box->on_message(firmware_iface::Direction::kToUnit, message, firmware_iface::Nanoseconds(k));
-  }
-  ASSERT_TRUE(box->is_frozen());
-  ASSERT_EQ(box->count(), BlackBox::kCapacity);
-  const auto oldest =
-      kTripAt + static_cast<int>(BlackBox::kAfterTrip) - static_cast<int>(BlackBox::kCapacity);
-  for (std::size_t i = 0; i < box->count(); ++i) {
-    const int k = oldest + static_cast<int>(i);
-    EXPECT_EQ(box->message(i).at.count(), k);
-    ASSERT_EQ(box->message(i).message().size(), 2U);
-    EXPECT_EQ(box->message(i).message()[1], static_cast<std::uint8_t>(k >> 8));
-  }
 }
 
 }  // namespace

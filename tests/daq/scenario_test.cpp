@@ -54,6 +54,9 @@ std::vector<Scenario> one_of_each() {
                          .end_s = 5},
                    5.0);
   all.emplace_back("multisine", multisine, 5.0);
+  all.emplace_back(
+      "nudge", Nudge({.level = 0.5, .push_s_max = 0.2, .motion_rad = 0.1, .other_motion_rad = 0.1}),
+      5.0);
   all.emplace_back("replay", Replay({3.0, 3.5, 8.0}, {1.0, -2.0, 0.0}), 5.0);
   return all;
 }
@@ -302,27 +305,82 @@ TEST(SwingUp, CommandsNothingWithoutThePendulumsAngle) {
 }
 
 TEST(Plan, ListsTheCommandOfEverySample) {
-  const CommandPlan plan = make_plan(
-      Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 0.25);
-  EXPECT_EQ(plan.command, (std::vector<double>{0, 2, 0, 0}));
+  const CommandPlan plan =
+      make_plan(Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0),
+                0.25, {{"arm", "V"}});
+  ASSERT_EQ(plan.motors.size(), 1U);
+  EXPECT_EQ(plan.motors[0].command, (std::vector<double>{0, 2, 0, 0}));
   EXPECT_EQ(plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n1,0\n");
+}
+
+Scenario two_motors() {
+  return {"both",
+          {{Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 2},
+           {Step{.amplitude = -0.5, .start_s = 0.5}, 0}},
+          1.0};
+}
+
+// Each excitation drives its own motor, and a motor without one stays at zero. Catches commands
+// that go to a motor by the order in the file.
+TEST(ScenarioOfSeveralMotors, CommandsEachItsOwn) {
+  Scenario scenario = two_motors();
+  EXPECT_EQ(scenario.command_peak(), 2.0);
+  EXPECT_EQ(scenario.command_peak(0), 0.5);
+  EXPECT_EQ(scenario.command_peak(1), 0.0);
+  EXPECT_EQ(scenario.command_peak(2), 2.0);
+  EXPECT_TRUE(scenario.is_open_loop());
+  MotorCommands commands;
+  commands.fill(9.0);
+  scenario.command(at(0.3, 0.0, 0.0), commands);
+  EXPECT_EQ(commands, (MotorCommands{0.0, 0.0, 2.0}));
+  scenario.command(at(0.7, 0.0, 0.0), commands);
+  EXPECT_EQ(commands, (MotorCommands{-0.5}));
+  commands.fill(9.0);
+  scenario.command(at(1.4, 0.0, 0.0), commands);
+  EXPECT_EQ(commands, MotorCommands{}) << "finished";
+  EXPECT_EQ(scenario.phase(), Phase::kFinished);
+}
+
+// One motor that follows the motion makes the whole scenario depend on it.
+TEST(ScenarioOfSeveralMotors, IsOpenLoopWhenEachExcitationIs) {
+  const Scenario mixed(
+      "mixed",
+      {{Step{.amplitude = 1}, 0},
+       {SwingUp({.energy_gain = 1, .command_max = 1, .natural_frequency_Hz = 1}), 1}},
+      1.0);
+  EXPECT_FALSE(mixed.is_open_loop());
+}
+
+// Both motors stand in the table that replay reads, and in the picture.
+TEST(ScenarioOfSeveralMotors, IsPlannedMotorByMotor) {
+  const CommandPlan plan =
+      make_plan(two_motors(), 0.25, {{"arm", "V"}, {"elbow", "A"}, {"wrist", "duty"}});
+  EXPECT_EQ(plan_csv(plan),
+            "t_s,command_arm,command_elbow,command_wrist\n"
+            "0,0,0,0\n0.25,0,0,2\n0.5,-0.5,0,0\n1,0,0,0\n");
+  const std::string svg = plan_svg(plan, "both");
+  for (const char* text : {">command of arm [V]<", ">command of elbow [A]<",
+                           ">command of wrist [duty]<", "translate(0 680)", "height=\"1020\""}) {
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+  }
 }
 
 // The picture must show the pulse where it is, on axes that can be read: 800 px for 1 s.
 TEST(Plan, IsDrawnToScale) {
-  const CommandPlan plan = make_plan(
-      Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 1e-3);
-  const std::string svg = plan_svg(plan, "pulse", "V");
+  const CommandPlan plan =
+      make_plan(Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0),
+                1e-3, {{"arm", "V"}});
+  const std::string svg = plan_svg(plan, "pulse");
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   EXPECT_NE(svg.find("M60.00 170.00H260.00V50.00H460.00V170.00H860.00"), std::string::npos) << svg;
   for (const char* text : {">pulse<", ">time [s]<", ">command [V]<", ">0.2<", ">-2.0<"}) {
     EXPECT_NE(svg.find(text), std::string::npos) << text;
   }
-  EXPECT_NE(plan_svg(plan, "a<b> & \x1b", "V").find(">a&lt;b&gt; &amp; \\u001b</text>"),
+  EXPECT_NE(plan_svg(plan, "a<b> & \x1b").find(">a&lt;b&gt; &amp; \\u001b</text>"),
             std::string::npos);
   // Only changes are drawn: a minute of rest is one line.
-  EXPECT_LT(plan_svg(make_plan(Scenario("rest", Step{.amplitude = 0}, 60.0), 1e-3), "", "V").size(),
-            5000u);
+  const Scenario rest("rest", Step{.amplitude = 0}, 60.0);
+  EXPECT_LT(plan_svg(make_plan(rest, 1e-3, {{"arm", "V"}}), "").size(), 5000u);
 }
 
 }  // namespace

@@ -4,22 +4,29 @@
 #include <gtest/gtest.h>
 
 #include <numbers>
+#include <thread>
 
 namespace daq {
 
 namespace sim = firmware_iface::sim;
 
 SafetyLimits furuta_limits() {
-  return {.command_max = 8.0,
-          .command_slew_per_s_max = 8000.0,
+  const double rad_per_count = 2.0 * std::numbers::pi / 4096.0;
+  return {.motor = {{"arm", 8.0, 8000.0}},
           .staleness_s_max = 0.015,
           .joint = {{"arm", -20.0, 20.0, 60.0, 0.6, 0.01},
-                    {"pendulum", -200.0, 200.0, 80.0, 0.8, 0.02}}};
+                    {"pendulum", -200.0, 200.0, 80.0, 0.8, 0.02}},
+          .motion = {{.rad_per_count = rad_per_count,
+                      .motor = 0,
+                      .stall_command = 8.0 * kStallShareDefault,
+                      .stall_time_s = kStallTimeDefault_s},
+                     {.rad_per_count = rad_per_count}}};
 }
 
 LoopSettings furuta_settings() {
   const double rad_per_count = 2.0 * std::numbers::pi / 4096.0;
   LoopSettings settings;
+  settings.ttl_ms = 20;
   settings.after_trip_s = 0.2;
   settings.joint_count = 2;
   settings.channel[0] = settings.channel[1] = {rad_per_count, 0.0};
@@ -44,7 +51,8 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
     : time_(std::make_shared<firmware_iface::VirtualTime>()),
       stream_{.host_paced = loop.host_paced,
               .divider = static_cast<int>(loop.period / std::chrono::milliseconds(1))},
-      limits_(limits) {
+      limits_(limits),
+      recording_(recording == nullptr ? told_ : *recording) {
   for (std::size_t i = 0; i < loop.inertial_count; ++i) stream_.inertial_divider[i] = 1;
   sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
   transport_ = std::make_unique<sim::SimTransport>(
@@ -54,11 +62,11 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
                                                 truth_[*truth.sample_sequence] = truth;
                                             }),
       time_, "virtual unit", simulation.to_host.baud_rate);
-  link_ = std::make_unique<firmware_iface::UnitLink>(*transport_, &black_box_);
+  line_ = std::make_unique<LyingLine>(*transport_, sample_shape{2, 1, false});
+  link_ = std::make_unique<firmware_iface::UnitLink>(*line_, &black_box_);
   loop_ = std::make_unique<ControlLoop>(*link_, black_box_, std::move(scenario), limits_, loop);
   supervisor_ = std::make_unique<Supervisor>(
-      *loop_, black_box_, limits_, recording == nullptr ? told_ : *recording,
-      recording == nullptr ? nullptr : &told_,
+      *loop_, black_box_, limits_, recording_, recording == nullptr ? nullptr : &told_,
       [this](const std::string& line) { said_.push_back(line); });
 }
 
@@ -69,17 +77,22 @@ void SimulatedRig::run(const std::function<void(SimulatedRig&, int tick)>& distu
   const auto started = link_->start_stream(stream_);
   ASSERT_TRUE(started.ok()) << started.error().detail;
   for (int tick = 1; tick <= tick_count_max && loop_->tick(); ++tick) {
-    if (poll_every > 0 && tick % poll_every == 0) supervisor_->poll();
+    if (poll_every > 0 && tick % poll_every == 0) poll();
     if (disturb) disturb(*this, tick);
     if (supervisor_->wants_stop() || ::testing::Test::HasFatalFailure()) break;
   }
+}
+
+void SimulatedRig::poll() {
+  supervisor_->poll();
+  while (recording_.unwritten_count() > 0) std::this_thread::yield();
 }
 
 void SimulatedRig::finish() {
   const std::atomic<bool> stop(true);
   loop_->run(stop);
   // Records first: what the stop brings in comes after them.
-  supervisor_->poll();
+  poll();
   const auto ended = link_->stop_stream(
       [&](const firmware_iface::UnitSample& sample) { supervisor_->take_late(sample); });
   std::optional<std::uint64_t> sent;

@@ -11,6 +11,7 @@
 #include "daq/loop/supervisor.hpp"
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
+#include "tests/daq/lying_line.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace daq {
@@ -72,6 +73,9 @@ class SimulatedRig {
   void run(const std::function<void(SimulatedRig&, int tick)>& disturb = {},
            int tick_count_max = 100'000, int poll_every = 10);
 
+  /// Has the supervisor look. No virtual time passes while the recording writes.
+  void poll();
+
   /// Ends the run in order, as the program does: power off, stop the stream, balance the accounts.
   void finish();
 
@@ -81,6 +85,7 @@ class SimulatedRig {
   firmware_iface::sim::SimulatedUnit& sim_unit() { return transport_->simulation().unit(); }
   firmware_iface::sim::UnitSimulation& simulation() { return transport_->simulation(); }
   firmware_iface::sim::SimTransport& transport() { return *transport_; }
+  LyingLine& line() { return *line_; }
   ControlLoop& loop() { return *loop_; }
   Supervisor& supervisor() { return *supervisor_; }
   MemorySink& told() { return told_; }
@@ -97,11 +102,13 @@ class SimulatedRig {
   std::shared_ptr<firmware_iface::VirtualTime> time_;
   firmware_iface::StreamSettings stream_;
   std::unique_ptr<firmware_iface::sim::SimTransport> transport_;
+  std::unique_ptr<LyingLine> line_;
   SafetyLimits limits_;
   BlackBox black_box_;
   std::unique_ptr<firmware_iface::UnitLink> link_;
   std::unique_ptr<ControlLoop> loop_;
   MemorySink told_;
+  RunSink& recording_;
   std::vector<std::string> said_;
   bool keep_truth_ = false;
   std::map<std::uint64_t, firmware_iface::sim::Truth> truth_;

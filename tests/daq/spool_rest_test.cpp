@@ -86,7 +86,7 @@ class DeadRun : public ::testing::Test {
   }
 
   static proto::Command command(std::uint64_t k) {
-    return {make_sample(k).timestamp_s, k, 0.5, 0.5, 1};
+    return {make_sample(k).timestamp_s, k, 1, {0.5}, {0.5}, 1};
   }
   static proto::Event event(std::uint64_t k) {
     proto::Event event;

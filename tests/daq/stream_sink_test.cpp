@@ -135,6 +135,23 @@ TEST(StreamSink, SleepsWhileTheServiceIsAway) {
   EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.2);
 }
 
+// A spool that somebody removes is reported while the run goes on, and what the service lacks is
+// not promised for later.
+TEST(StreamSink, SaysThatItsSpoolIsGone) {
+  const TemporaryFolder folder;
+  const std::uint16_t port = test_support::refusing_port();
+  const auto sink = start_sink("127.0.0.1:" + std::to_string(port), folder.file("spool"), "run-6");
+  EXPECT_FALSE(sink->loses_samples());
+  std::filesystem::remove_all(folder.file("spool"));
+  write_samples(*sink, 1000);
+  sink->end();
+  EXPECT_FALSE(sink->wait(milliseconds(300)));
+  EXPECT_TRUE(sink->loses_samples());
+  for (const char* part : {"was removed or moved away", "the service will lack samples"}) {
+    EXPECT_NE(sink->problem().find(part), std::string::npos) << sink->problem();
+  }
+}
+
 // However late the supervisor looks, what it hands over stays within what one batch may be, and a
 // frame with it.
 TEST(StreamSink, CutsALargeBacklogIntoBatches) {
@@ -145,6 +162,8 @@ TEST(StreamSink, CutsALargeBacklogIntoBatches) {
     const auto sink = start_sink(service.host_port(), folder.file("spool"), "run-3");
     proto::Sample sample;
     sample.channel_count = proto::kChannelCountMax;
+    sample.encoder_counts.fill(-(std::int64_t{1} << 53));  // as many bytes as a count can take
+    sample.motor_count = proto::kMotorCountMax;
     for (; sample.sequence < 8192; ++sample.sequence) ASSERT_TRUE(sink->write(sample).ok());
     sink->end();
     EXPECT_TRUE(sink->wait(kPatience)) << sink->problem();

@@ -26,10 +26,10 @@ LoopRecord full_record() {
   record.sample.sequence = 7;
   record.sample.lost_before = 7;
   record.sample.unit_time_us = 123'456;
-  record.sample.channel_count = 2;
+  record.sample.encoder_count = 2;
   record.sample.encoder_counts = {-11, 22};
-  record.sample.channels_valid = 0x03;
-  record.sample.command_V = -1.25;
+  record.sample.encoders_valid = 0x03;
+  record.sample.command[0] = -1.25;
   record.sample.command_sequence = 5;
   record.sample.fault_flags = 0x21;
   record.sample.unit_error_count = 9;
@@ -55,7 +55,7 @@ TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
   EXPECT_EQ(sample.encoder_counts[0], -11);
   EXPECT_EQ(sample.encoder_counts[1], 22);
   EXPECT_TRUE(sample.valid[0] && sample.valid[1]);
-  EXPECT_EQ(sample.command_V, -1.25);
+  EXPECT_EQ(sample.command[0], -1.25);
   EXPECT_EQ(sample.command_sequence, 5U);
   EXPECT_EQ(sample.fault_flags, 0x21U);
   EXPECT_EQ(sample.error_count, 9U);
@@ -65,7 +65,7 @@ TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
   record.sample.lost_before = 0;
   record.sample.tripped = false;
   record.sample.driving = true;
-  record.sample.channels_valid = 0x02;  // the first channel alone is missing
+  record.sample.encoders_valid = 0x02;  // the first channel alone is missing
   record.command_number = 3;
   push(record);
   const proto::Sample& second = rig_.told().samples[1];

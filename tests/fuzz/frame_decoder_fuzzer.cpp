@@ -47,15 +47,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(counters.good + counters.damaged() == runs);
 
   // Resynchronise: a delimiter ends whatever was in progress, and the next frame is read.
-  const command_request command{1, 2, COMMAND_ENABLE, 3};
-  std::array<std::uint8_t, COMMAND_SIZE_BYTES> message{};
+  const command_request command{1, 2, COMMAND_ENABLE, 3, {4}};
+  std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
   std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
-  command_request_encode(&command, message.data());
+  const std::size_t message_size = command_request_encode(&command, 1, message.data());
   const std::size_t frame_size =
-      frame_encode(message.data(), message.size(), frame.data(), frame.size());
+      frame_encode(message.data(), message_size, frame.data(), frame.size());
   decoder.push(0);
   bool found = false;
   for (std::size_t k = 0; k < frame_size; ++k) found = decoder.push(frame[k]);
-  require(found && std::equal(message.begin(), message.end(), decoder.message().begin()));
+  require(found && std::ranges::equal(std::span(message).first(message_size), decoder.message()));
   return 0;
 }

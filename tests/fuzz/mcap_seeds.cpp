@@ -35,7 +35,7 @@ bool write_recording(const std::string& path, std::size_t channel_count) {
   }
   proto::Event trip{.timestamp_s = 1.2, .kind = proto::EventKind::kTrip, .name = "speed_limit"};
   trip.last_frames = {{1.2, proto::LinkDirection::kFromUnit, {1, 2, 3}}};
-  return fine && writer.value().write(proto::Command{1.2, 1, 0.5, 0.5, 1}).ok() &&
+  return fine && writer.value().write(proto::Command{1.2, 1, 1, {0.5}, {0.5}, 1}).ok() &&
          writer.value().write(proto::Gap{0.6, 6, 4, proto::GapCause::kLink}).ok() &&
          writer.value().write(trip).ok() && writer.value().write(proto::ClockFit{}).ok() &&
          writer.value().write(proto::LoopStats{}).ok() && writer.value().finish().ok();

@@ -31,8 +31,10 @@ void check_daq(const std::string& text) {
     require_finite({channel.counts_per_turn, channel.offset_rad});
     require(channel.counts_per_turn > 0.0);
   }
-  require_finite(
-      {rig.limits.command_max, rig.limits.command_slew_per_s_max, rig.limits.staleness_s_max});
+  require_finite({rig.limits.staleness_s_max});
+  for (const daq::MotorLimits& motor : rig.limits.motor) {
+    require_finite({motor.command_max, motor.command_slew_per_s_max});
+  }
   require(find_faults(rig.limits).empty());
   for (const daq::JointLimits& joint : rig.limits.joint) {
     require_finite({joint.angle_rad_min, joint.angle_rad_max, joint.speed_rad_per_s_max,

@@ -54,8 +54,9 @@ void drive(daq::ScenarioConfig& config) {
     for (daq::JointState& joint : now.joint) {
       joint = {.angle_rad = 0.02 * k, .speed_rad_per_s = k < 32 ? 0.0 : 3.0, .valid = k % 9 != 0};
     }
-    const double sent = monitor.admit(now, config.scenario.command(now));
-    require(std::abs(sent) <= config.limits.command_max);
+    daq::MotorCommands asked{};
+    config.scenario.command(now, asked);
+    require(std::abs(monitor.admit(now, asked)[0]) <= config.limits.motor.at(0).command_max);
   }
 }
 
@@ -63,14 +64,15 @@ void check_daq(const std::string& text) {
   static const daq::RigConfig rig = daq::parse_rig_config("rig.textproto", kRig);
   daq::ScenarioConfig config = daq::parse_scenario_config(kPath, text, rig);
   require(find_faults(config.limits).empty());
-  require(config.limits.command_max <= rig.limits.command_max);
-  require(config.limits.command_slew_per_s_max <= rig.limits.command_slew_per_s_max);
+  const daq::MotorLimits& motor = config.limits.motor.at(0);
+  require(motor.command_max <= rig.limits.motor.at(0).command_max);
+  require(motor.command_slew_per_s_max <= rig.limits.motor.at(0).command_slew_per_s_max);
   for (std::size_t j = 0; j < rig.limits.joint.size(); ++j) {
     require(config.limits.joint[j].angle_rad_min >= rig.limits.joint[j].angle_rad_min);
     require(config.limits.joint[j].angle_rad_max <= rig.limits.joint[j].angle_rad_max);
     require(config.limits.joint[j].speed_rad_per_s_max <= rig.limits.joint[j].speed_rad_per_s_max);
   }
-  require(config.scenario.command_peak() <= config.limits.command_max);
+  require(config.scenario.command_peak() <= motor.command_max);
   require(std::isfinite(config.scenario.duration_s()) && config.scenario.duration_s() > 0.0);
   drive(config);
 }
@@ -82,7 +84,10 @@ void check_service(const std::string& text) {
   require(std::isfinite(duration) && duration > 0.0);
   require(std::isfinite(scenario.rate) && scenario.rate > 0.0);
   require(scenario.initial_angles.allFinite() && scenario.initial_speeds.allFinite());
-  require(std::isfinite(scenario.noise) && scenario.command_limits.command_max >= 0.0);
+  require(std::isfinite(scenario.noise));
+  for (const daq::CommandLimits& limits : scenario.command_limits) {
+    require(limits.command_max >= 0.0);
+  }
 }
 
 // Choosing the phases of many tones over many cycles takes seconds by design; those are left out.
@@ -95,10 +100,14 @@ bool takes_long(const std::string& text) {
     return false;
   }
   double points = 64.0;
-  for (const auto& sine : source.multisine().sine()) {
-    points = std::max(points, 64.0 * sine.frequency_hz() * source.duration_s());
+  int sines = 0;
+  for (const auto& multisine : source.multisine()) {
+    sines += multisine.sine_size();
+    for (const auto& sine : multisine.sine()) {
+      points = std::max(points, 64.0 * sine.frequency_hz() * source.duration_s());
+    }
   }
-  return points * source.multisine().sine_size() > 1e4;
+  return points * sines > 1e4;
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
       if (envelope.has_sample_batch()) static_cast<void>(batches.take(envelope.sample_batch()));
       if (envelope.has_open_session()) {
         for (const auto& [key, value] : envelope.open_session().metadata()) {
-          require(proto::parse_hinges(value).size() <= 8);
+          require(proto::parse_hinges(value).size() <= proto::kChannelCountMax);
         }
       }
     }

@@ -44,7 +44,8 @@ Bytes repaired(const Bytes& stuffed) {
   while (fitting > 1 && !message_size_is_valid(message[0], fitting)) --fitting;
   if (!message_size_is_valid(message[0], fitting)) {
     fitting = size_bytes;
-    while (fitting < 64 && !message_size_is_valid(message[0], fitting)) ++fitting;
+    while (fitting < MESSAGE_SIZE_BYTES_MAX && !message_size_is_valid(message[0], fitting))
+      ++fitting;
   }
   Bytes frame(FRAME_SIZE_BYTES_MAX);
   frame.resize(frame_encode(message.data(), fitting, frame.data(), frame.size()));
@@ -93,10 +94,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (status != ReadStatus::kSample) continue;
       require(sample.sequence == next_sequence + sample.lost_before);
       next_sequence = sample.sequence + 1;
-      require(sample.channel_count == 2 && sample.channels_valid <= 3);
+      require(sample.encoder_count == 2 && sample.encoders_valid <= 3);
       require(sample.inertial.sensors <= 3);
       require(sample.inertial.sensors == 0 || sample.inertial.sequence < sample.sequence);
-      if (k == 0) link.write_command(1.0, 20);
+      if (k == 0) link.write_command(std::array{1.0}, 20);
     }
     if (link.clear_state() != ClearState::kPending) link.request_clear();
   }

@@ -37,11 +37,12 @@ std::vector<Bytes> frames() {
   hello_reply reply{};
   reply.protocol_version = PROTOCOL_VERSION;
   reply.layout_hash = LAYOUT_HASH;
-  reply.channel_count = 2;
+  reply.encoder_count = 2;
+  reply.motor_count = 1;
   reply.tick_rate_Hz = 1000;
   hello_reply_encode(&reply, out.data());
   add(HELLO_REPLY_SIZE_BYTES);
-  const configure_request configure{9, STREAM_ON | STREAM_COMPACT, 1, {1, 10}};
+  const configure_request configure{9, STREAM_ON | STREAM_COMPACT, 1, 10, {1, 10}};
   configure_request_encode(&configure, out.data());
   add(CONFIGURE_SIZE_BYTES);
   const configure_reply configured{9, CONFIGURE_DONE, STREAM_ON, 1, 0, 5000, 1};
@@ -58,9 +59,17 @@ std::vector<Bytes> frames() {
   const fault_report fault{FAULT_TTL, FAULT_TTL, 17, 17'000, 20};
   fault_report_encode(&fault, out.data());
   add(FAULT_SIZE_BYTES);
-  sample_report sample{3, 3000, 1000, 2, 3, STATUS_DRIVING, 0, 0, 2, {100, -100, 0, 0}};
-  add(sample_report_encode(&sample, out.data()));
-  add(sample_compact_encode(&sample, out.data()));
+  const describe_request describe{PART_MOTOR, 0};
+  describe_request_encode(&describe, out.data());
+  add(DESCRIBE_SIZE_BYTES);
+  const describe_reply described{PART_ENCODER, 1, {ENCODER_ABSOLUTE, 0, 4096, 65'536}};
+  describe_reply_encode(&described, out.data());
+  add(DESCRIBE_REPLY_SIZE_BYTES);
+  const sample_report sample{3, 3000, 2, 3, STATUS_DRIVING, 0, 0, {1000, -1000}, {100, -100, 7},
+                             1, 2};
+  add(sample_report_encode(&sample, {2, 1, false}, out.data()));
+  add(sample_report_encode(&sample, {3, 2, true}, out.data()));
+  add(sample_compact_encode(&sample, {2, 1, false}, out.data()));
   inertial_report inertial{};
   inertial.sequence = 3;
   for (const std::uint8_t sensors : std::array<std::uint8_t, 3>{1, 2, 15}) {
@@ -68,9 +77,9 @@ std::vector<Bytes> frames() {
     add(inertial_report_encode(&inertial, out.data()));
   }
   for (const std::uint8_t flags : std::array<std::uint8_t, 3>{0, COMMAND_ENABLE, COMMAND_TRIP}) {
-    const command_request command{5, 12'345, flags, 20};
-    command_request_encode(&command, out.data());
-    add(COMMAND_SIZE_BYTES);
+    const command_request command{5, 3, flags, 20, {12'345, -1}};
+    add(command_request_encode(&command, 1, out.data()));
+    add(command_request_encode(&command, 2, out.data()));
     command_compact_encode(&command, out.data());
     add(COMMAND_COMPACT_SIZE_BYTES);
   }

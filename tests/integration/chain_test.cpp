@@ -72,7 +72,7 @@ class Chain : public ::testing::Test {
     ASSERT_TRUE(eventually([&] { return recording.sim->output().find('\n') != std::string::npos; },
                            kPatience_s));
     recording.daq = std::make_unique<ChildProcess>(
-        std::vector<std::string>{RIGCAL_DAQ, "run", "--rig", rig_, "--url",
+        std::vector<std::string>{RIGCAL_DAQ, "run", "--not-commissioned", "--rig", rig_, "--url",
                                  "pty://" + files_.file("unit-" + scenario), "--scenario", path,
                                  "--out", files_.file(scenario + ".mcap"), "--service",
                                  "127.0.0.1:" + std::to_string(service_.port())},

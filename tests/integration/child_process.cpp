@@ -14,7 +14,8 @@
 namespace test_support {
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string output_path,
-                           const std::function<void()>& before_exec)
+                           const std::function<void()>& before_exec,
+                           const std::vector<int>& inherited)
     : output_path_(std::move(output_path)) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -24,7 +25,13 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string 
   const int file = ::open(output_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   ::dup2(file, STDOUT_FILENO);
   ::dup2(file, STDERR_FILENO);
-  ::close_range(STDERR_FILENO + 1, ~0U, 0);  // the test's own ports and files
+  // Out of the way first, as one may have another's place.
+  constexpr int kOutOfTheWay = 256;
+  const int count = static_cast<int>(inherited.size());
+  for (int k = 0; k < count; ++k) ::dup2(inherited[static_cast<std::size_t>(k)], kOutOfTheWay + k);
+  int next = STDERR_FILENO + 1;
+  for (int k = 0; k < count; ++k) ::dup2(kOutOfTheWay + k, next++);
+  ::close_range(static_cast<unsigned>(next), ~0U, 0);  // the test's own ports and files
   if (before_exec) before_exec();
   ::execv(arguments[0], arguments.data());
   ::_exit(127);

@@ -13,8 +13,10 @@ namespace test_support {
 class ChildProcess {
  public:
   /// @param before_exec  runs in the child, e.g. to set a limit
+  /// @param inherited    descriptors that the program has as 3, 4, ...
   ChildProcess(const std::vector<std::string>& command, std::string output_path,
-               const std::function<void()>& before_exec = {});
+               const std::function<void()>& before_exec = {},
+               const std::vector<int>& inherited = {});
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -50,18 +50,18 @@ std::uint16_t DaqProcess::sim_port() const {
 
 void DaqProcess::start_daq(const std::string& scenario, const std::string& url,
                            const std::vector<std::string>& more,
-                           const std::function<void()>& before_exec) {
-  std::vector<std::string> command = {
-      RIGCAL_DAQ,   "run",          "--rig", path("rig.textproto"), "--url", url,
-      "--scenario", path(scenario), "--out", path("run.mcap")};
+                           const std::function<void()>& before_exec, const std::string& out) {
+  std::vector<std::string> command = {RIGCAL_DAQ, "run",    "--rig",      path("rig.textproto"),
+                                      "--url",    url,      "--scenario", path(scenario),
+                                      "--out",    path(out)};
   command.insert(command.end(), more.begin(), more.end());
   daq_.emplace(command, path("daq.txt"), before_exec);
 }
 
-void DaqProcess::wait_until_recorded() {
+void DaqProcess::wait_until_recorded(const std::string& name) {
   ASSERT_TRUE(eventually(
       [&] {
-        const auto read = proto::read_recording(path("run.mcap.part"));
+        const auto read = proto::read_recording(path(name + ".part"));
         return read.ok() && !read.value().samples.empty() && read.value().samples.back().driving;
       },
       kPatience_s))

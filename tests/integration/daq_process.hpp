@@ -37,12 +37,13 @@ class DaqProcess : public ::testing::Test {
 
   void start_daq(const std::string& scenario, const std::string& url,
                  const std::vector<std::string>& more = {},
-                 const std::function<void()>& before_exec = {});
+                 const std::function<void()>& before_exec = {},
+                 const std::string& out = "run.mcap");
   void start_daq(const std::string& scenario) { start_daq(scenario, pty_url()); }
   std::string pty_url() const { return "pty://" + path("unit"); }
 
   /// Until the scenario drives the rig and some of that is in the file.
-  void wait_until_recorded();
+  void wait_until_recorded(const std::string& name = "run.mcap");
   void wait_until_tripped();
   int daq_exit_code();
 

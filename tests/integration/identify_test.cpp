@@ -38,11 +38,12 @@ class Identify : public ::testing::Test {
   }
 
   void start(const std::string& until, const std::string& duration, const std::string& runs) {
-    identify_.emplace(std::vector<std::string>{RIGCAL_BINARY, "identify", "--rig", rig_, "--url",
-                                               "pty://" + files_.file("unit"), "--until", until,
-                                               "--folder", files_.file("runs"), "--duration",
-                                               duration, "--runs", runs, "--pause", "1", "--quiet"},
-                      files_.file("identify.log"));
+    identify_.emplace(
+        std::vector<std::string>{RIGCAL_BINARY, "identify", "--rig", rig_, "--url",
+                                 "pty://" + files_.file("unit"), "--until", until, "--folder",
+                                 files_.file("runs"), "--duration", duration, "--runs", runs,
+                                 "--pause", "1", "--quiet", "--not-commissioned"},
+        files_.file("identify.log"));
   }
 
   std::string file(const std::string& name) const { return files_.file("runs/" + name); }
@@ -121,6 +122,32 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
   EXPECT_TRUE(exists("result-01.json"));
 }
 
+// A run that tripped before it drove anything has nothing to estimate from: the trip is reported,
+// and the same command records that run again.
+TEST_F(Identify, ReportsATripBeforeAnythingWasDriven) {
+  sim_->send_signal(SIGINT);
+  ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
+  std::string turned = contents_of(config("sim-furuta-hanging.textproto"));
+  const std::string arm = "arm_mass_kg:";
+  turned.replace(turned.find(arm), 0, "arm_start_angle_rad: 20\n  ");
+  sim_.emplace(
+      std::vector<std::string>{RIGCAL_SIM, "--config", files_.write("sim.textproto", turned),
+                               "--link", files_.file("unit")},
+      files_.file("turned.log"));
+  ASSERT_TRUE(
+      eventually([this] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s))
+      << sim_->output();
+  start("1.K:1e-9", "4", "1");
+  EXPECT_EQ(identify_->wait(kPatience_s), 1) << identify_->output();
+  for (const char* part :
+       {"run 1 tripped", "Nothing was driven", "20 rad", "run-01.tripped.mcap"}) {
+    EXPECT_NE(identify_->output().find(part), std::string::npos) << part << identify_->output();
+  }
+  EXPECT_EQ(identify_->output().find("angle columns"), std::string::npos);
+  EXPECT_FALSE(exists("run-01.mcap"));
+  EXPECT_TRUE(exists("run-01.tripped.mcap"));
+}
+
 TEST_F(Identify, RefusesWithOneSentence) {
   const auto refusal = [this](const std::string& arguments) {
     const ProgramRun run =
@@ -132,6 +159,21 @@ TEST_F(Identify, RefusesWithOneSentence) {
   EXPECT_NE(refusal("--until 1.q:1%").find("did you mean"), std::string::npos);
   EXPECT_NE(refusal("--until A.m:1%").find("is not free"), std::string::npos);
   EXPECT_NE(refusal("--until 1.K:-2").find("standard deviation above zero"), std::string::npos);
+}
+
+// The refusal of a run is passed on in words. The program that refuses is a stand-in: a first run
+// is so cautious that none is.
+TEST_F(Identify, PassesOnThatTheRigIsNotCommissioned) {
+  const std::string daq = files_.write("daq.sh", "#!/bin/sh\nexit 4\n");
+  std::filesystem::permissions(daq, std::filesystem::perms::owner_all);
+  const ProgramRun run = run_rigcal("identify --rig " + rig_ + " --folder " + files_.file("runs") +
+                                    " --until 1.K:1% --duration 2 --quiet --daq " + daq);
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.err.find("the rig is not commissioned, so run 1 was refused; run 'rigcal-daq "
+                         "commission --rig " +
+                         rig_ + "'"),
+            std::string::npos)
+      << run.err;
 }
 
 }  // namespace

@@ -67,15 +67,17 @@ std::vector<std::uint8_t> LineRelay::treated(std::span<const std::uint8_t> bytes
   }
   if (mode != LineMode::kLoseChannel || direction == kToUnit) return out;
   out.clear();
+  constexpr sample_shape kShape{2, 1, false};  // of the simulated Furuta pendulum
   for (const std::uint8_t byte : bytes) {
     if (!from_unit_.push(byte)) continue;
     const auto message = from_unit_.message();
     std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
     std::array<std::uint8_t, MESSAGE_SIZE_BYTES_MAX> copy{};
     std::copy(message.begin(), message.end(), copy.begin());
-    if (sample_report sample{}; sample_report_decode(copy.data(), message.size(), &sample)) {
-      sample.channels_valid = static_cast<std::uint8_t>(sample.channels_valid & ~2U);
-      sample_report_encode(&sample, copy.data());
+    if (sample_report sample{};
+        sample_report_decode(copy.data(), message.size(), kShape, &sample)) {
+      sample.encoders_valid = static_cast<std::uint16_t>(sample.encoders_valid & ~2U);
+      sample_report_encode(&sample, kShape, copy.data());
     }
     const std::size_t frame_size =
         frame_encode(copy.data(), message.size(), frame.data(), frame.size());

@@ -73,7 +73,7 @@ std::vector<Decision> run_on_unit(const std::string& rig_path, const std::string
     if (record.phase <= daq::RunPhase::kArming) return;
     EXPECT_NE(record.phase, daq::RunPhase::kTripped);
     if (decisions.empty()) start_s = record.observation.time_s;
-    decisions.push_back({record.observation, record.requested, record.sent});
+    decisions.push_back({record.observation, record.requested[0], record.sent[0]});
     decisions.back().seen.time_s = std::round((record.observation.time_s - start_s) * 1e6) / 1e6;
   };
   constexpr int kTicks = 36'000;  // longer than any scenario but those that wait for an operator
@@ -111,12 +111,12 @@ TEST_P(EveryScenario, CommandsTheSameForTheSameMotion) {
 TEST_P(EveryScenario, IsSimulatedWithTheCommandsOfTheRun) {
   const service::Rig rig = service::load_rig((kConfigs / GetParam().rig).string());
   const service::Scenario scenario = load_for_simulation(GetParam());
-  if (scenario.motor >= 0 && !scenario.excitation.is_open_loop()) {
+  if (scenario.excitation.command_peak() > 0.0 && !scenario.excitation.is_open_loop()) {
     GTEST_SKIP() << "what it commands depends on the motion of its plant";
   }
   const service::SimulatedRun run = service::simulate(rig, scenario, 1e-3);
   const std::vector<Decision> decisions = run_on_unit(GetParam());
-  if (scenario.motor < 0) {
+  if (scenario.excitation.command_peak() == 0.0) {
     EXPECT_TRUE((run.controls.array() == 0.0).all());
     for (const Decision& decision : decisions) ASSERT_EQ(decision.sent, 0.0);
     return;

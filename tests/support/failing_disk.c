@@ -2,8 +2,12 @@
  * names exists, the next fsync or fdatasync of a *.spool or *.part file that this process wrote to
  * since the last one loses these bytes (they read as zeros, as they would from the disk), fails
  * with EIO, and deletes that file. Calls after it succeed, as they do on Linux, whose pages count
- * as written once the failure was told. While something stands in that file, the call that loses
- * the bytes succeeds as well: a disk that lies. Link it, or name it in LD_PRELOAD. */
+ * as written once the failure was reported. While something stands in that file, the call that
+ * loses the bytes succeeds as well: a disk that lies. Link it, or name it in LD_PRELOAD.
+ *
+ * And a disk that hangs: while the file that RIGCAL_HANGING_DISK names exists, no fsync or
+ * fdatasync of these files returns, as when a network file system has lost its server; while it is
+ * empty, no write returns either, as on a file system that is frozen. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FILES_MAX = 4096 };
@@ -63,8 +68,19 @@ static dirty_range* range_of(const struct stat* facts) {
   return range;
 }
 
+static void wait_while_it_hangs(int fd, int is_write) {
+  const char* const switch_path = getenv("RIGCAL_HANGING_DISK");
+  const struct timespec turn = {0, 5000000};
+  struct stat facts, switch_facts;
+  if (switch_path == NULL || !is_watched_file(fd, &facts)) return;
+  while (stat(switch_path, &switch_facts) == 0 && !(is_write && switch_facts.st_size > 0)) {
+    nanosleep(&turn, NULL);
+  }
+}
+
 ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
   struct stat facts;
+  wait_while_it_hangs(fd, 1);
   const ssize_t written = real_pwrite(fd, bytes, size, offset);
   if (written > 0 && is_watched_file(fd, &facts)) {
     pthread_mutex_lock(&mutex);
@@ -107,6 +123,7 @@ static int sync_file(const char* name, int fd) {
   int (*call)(int) = 0;
   *(void**)&call = real(name);
   struct stat facts;
+  wait_while_it_hangs(fd, 0);
   if (is_watched_file(fd, &facts)) {
     pthread_mutex_lock(&mutex);
     const int failed = fails(fd, &facts);

@@ -27,13 +27,16 @@ void send_at_once(int socket) {
 
 }  // namespace
 
-LocalListener::LocalListener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = local_address(0);
+LocalListener::LocalListener(std::uint16_t port)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in address = local_address(port);
+  const int on = 1;
+  ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   socklen_t size = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (socket_ < 0 || ::bind(socket_, generic, size) != 0 || ::listen(socket_, 4) != 0 ||
       ::getsockname(socket_, generic, &size) != 0) {
-    throw std::runtime_error("no local port to listen at");
+    throw std::runtime_error("cannot listen at a port of 127.0.0.1");
   }
   port_ = ntohs(address.sin_port);
 }

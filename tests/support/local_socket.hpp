@@ -4,11 +4,12 @@
 
 namespace test_support {
 
-/// A socket that listens at 127.0.0.1, at a port that the kernel chose. Closed with the object.
+/// A socket that listens at 127.0.0.1. Closed with the object.
 class LocalListener {
  public:
+  /// @param port  0: one that the kernel chooses
   /// @throws std::runtime_error
-  LocalListener();
+  explicit LocalListener(std::uint16_t port = 0);
   ~LocalListener();
   LocalListener(const LocalListener&) = delete;
   LocalListener& operator=(const LocalListener&) = delete;

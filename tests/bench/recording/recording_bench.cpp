@@ -48,7 +48,7 @@ proto::Sample make_sample(std::uint64_t k) {
   sample.angle_rad = {1.5e-3 * static_cast<double>(k % 8192),
                       -1.5e-3 * static_cast<double>(k % 4096)};
   sample.valid = {true, true};
-  sample.command_V = 1e-2 * static_cast<double>(k % 100);
+  sample.command[0] = 1e-2 * static_cast<double>(k % 100);
   sample.command_sequence = k;
   sample.driving = true;
   return sample;

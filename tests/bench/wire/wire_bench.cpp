@@ -21,6 +21,8 @@ namespace {
 constexpr double kBaud = 921'600.0;
 constexpr double kBitsPerByte = 10.0;  // 8N1
 
+constexpr sample_shape kShape{2, 1, false};
+
 struct Frame {
   std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> bytes{};
   std::size_t size_bytes = 0;
@@ -30,11 +32,10 @@ sample_report make_sample(std::uint16_t k) {
   sample_report sample{};
   sample.sequence = k;
   sample.tick_us = 1000U * k;
-  sample.command_q15 = static_cast<std::int16_t>(k);
+  sample.command_q15[0] = static_cast<std::int16_t>(k);
   sample.command_sequence = k;
-  sample.channels_valid = 3;
+  sample.encoders_valid = 3;
   sample.status = STATUS_DRIVING;
-  sample.channel_count = 2;
   sample.encoder_counts[0] = 7 * k;
   sample.encoder_counts[1] = -3 * k;
   return sample;
@@ -49,7 +50,7 @@ Frame frame_of(const std::uint8_t* message, std::size_t size_bytes) {
 Frame sample_frame(std::uint16_t k) {
   std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
   const sample_report sample = make_sample(k);
-  return frame_of(message.data(), sample_report_encode(&sample, message.data()));
+  return frame_of(message.data(), sample_report_encode(&sample, kShape, message.data()));
 }
 
 // Tells the figures of one benchmark at its end, from the processor time that has passed.
@@ -86,7 +87,7 @@ void decode_sample(benchmark::State& state) {
     for (std::size_t i = 0; i < frame.size_bytes; ++i) found = decoder.push(frame.bytes[i]);
     sample_report sample;
     const auto message = decoder.message();
-    found = found && sample_report_decode(message.data(), message.size(), &sample);
+    found = found && sample_report_decode(message.data(), message.size(), kShape, &sample);
     benchmark::DoNotOptimize(found);
     benchmark::DoNotOptimize(sample);
   }
@@ -116,7 +117,8 @@ void encode_sample_compact(benchmark::State& state) {
   for (auto _ : state) {
     std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> message{};
     const sample_report sample = make_sample(k++);
-    const Frame frame = frame_of(message.data(), sample_compact_encode(&sample, message.data()));
+    const Frame frame =
+        frame_of(message.data(), sample_compact_encode(&sample, kShape, message.data()));
     size_bytes = frame.size_bytes;
     benchmark::DoNotOptimize(frame);
   }
@@ -129,10 +131,10 @@ void encode_command(benchmark::State& state) {
   std::size_t size_bytes = 0;
   Tally tally(state);
   for (auto _ : state) {
-    std::array<std::uint8_t, COMMAND_SIZE_BYTES> message{};
-    const command_request command{k++, 1234, COMMAND_ENABLE, 20};
-    command_request_encode(&command, message.data());
-    const Frame frame = frame_of(message.data(), message.size());
+    std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
+    const command_request command{k++, k, COMMAND_ENABLE, 20, {1234}};
+    const Frame frame = frame_of(
+        message.data(), command_request_encode(&command, kShape.motor_count, message.data()));
     size_bytes = frame.size_bytes;
     benchmark::DoNotOptimize(frame);
   }

@@ -1,0 +1,208 @@
+#include "daq/commands/commission.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <ostream>
+
+#include "daq/commands/commission_dialog.hpp"
+#include "daq/commands/run.hpp"
+#include "daq/commands/session.hpp"
+#include "daq/config/commission_file.hpp"
+#include "daq/config/commission_json.hpp"
+#include "proto/text/files.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/line_diff.hpp"
+
+namespace daq {
+namespace {
+
+constexpr std::size_t kDateSize = 10;  // of "2026-11-26T10:15:30Z"
+
+std::string time_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+// However a commissioning ends, the motor is off.
+class StreamGuard {
+ public:
+  explicit StreamGuard(firmware_iface::UnitLink& unit) : unit_(unit) {}
+  ~StreamGuard() {
+    unit_.write_trip();
+    static_cast<void>(unit_.stop_stream());
+  }
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+
+ private:
+  firmware_iface::UnitLink& unit_;
+};
+
+std::string names_of(const auto& parts, auto member) {
+  std::string names;
+  for (const auto& part : parts) names += (names.empty() ? "\"" : ", \"") + part.*member + "\"";
+  return names;
+}
+
+/// Record for the rig file; none where joints remain that nobody checked.
+std::optional<CommissionRecord> make_record(const RigConfig& rig, const Commissioning& found,
+                                            const firmware_iface::UnitFacts& facts,
+                                            const std::string& time) {
+  const bool was_current = commission_state(rig, facts) == CommissionState::kCurrent;
+  if (!found.is_whole() && !was_current) return {};
+  return CommissionRecord{time.substr(0, kDateSize), unit_id_text(facts),
+                          configuration_hash_text(facts), ""};
+}
+
+CommissionEdit make_edit(const Commissioning& found) {
+  CommissionEdit edit;
+  for (const ChannelConfig& channel : found.rig().channel) {
+    edit.channel.push_back({channel.hinge, channel.inverted, channel.offset_rad});
+  }
+  for (const CheckedJoint& joint : found.joints()) {
+    CommissionEdit::Channel& channel =
+        edit.channel[static_cast<std::size_t>(found.rig().find_channel(joint.name))];
+    channel.inverted = joint.inverted;
+    channel.offset = joint.offset;
+  }
+  return edit;
+}
+
+/// A name for the file as it was, that is not taken.
+std::string backup_path(const std::string& path) {
+  std::string backup = path + ".before-commission";
+  for (int k = 2; std::filesystem::exists(backup); ++k) {
+    backup = path + ".before-commission-" + std::to_string(k);
+  }
+  return backup;
+}
+
+void write_files(const RigConfig& rig, const std::string& text, const Commissioning& found,
+                 const std::string& time, const Findings& findings, Operator& person) {
+  if (proto::read_file(rig.path) != rig.text) {
+    throw proto::InputError(rig.path +
+                            ": was changed meanwhile, and is not written over; give the "
+                            "command again");
+  }
+  const std::string backup = backup_path(rig.path);
+  proto::write_file(backup, rig.text);
+  proto::write_file(rig.path, text);
+  const RigConfig written = parse_rig_config(rig.path, text);
+  const std::string record = rig.path + ".commissioned.json";
+  if (written.commissioned) {
+    proto::write_file(record, commission_json(written, found, time, findings));
+  }
+  person.say("Wrote " + rig.path + "; as it was: " + backup +
+             (written.commissioned ? "; figures: " + record : ""));
+}
+
+ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDialog& dialog,
+                  const firmware_iface::UnitFacts& facts, const std::string& time,
+                  Operator& person) {
+  person.say("");
+  if (const std::size_t faults = fault_count(dialog.findings()); faults > 0) {
+    person.say("Not commissioned: " + std::to_string(faults) +
+               (faults == 1 ? " fault." : " faults.") +
+               " Correct what is marked FAULT, and give the command again. Nothing was written.");
+    return ExitCode::kNotCommissioned;
+  }
+  CommissionEdit edit = make_edit(found);
+  edit.record = make_record(rig, found, facts, time);
+  const std::string text = edit_rig(rig, edit);
+  if (!edit.record) {
+    person.say(
+        "No record is written, because not all joints were checked: give the command "
+        "without --joint.");
+  }
+  if (text == rig.text) {
+    person.say("Nothing is to be changed in " + rig.path + ".");
+    return ExitCode::kNotCommissioned;
+  }
+  person.say("Changes of " + rig.path + ":");
+  const std::string diff = proto::line_diff(rig.text, text);
+  for (std::size_t begin = 0; begin < diff.size();) {
+    const std::size_t end = diff.find('\n', begin);
+    person.say_line(diff.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const std::string answer = dialog.ask("Write them? [y/N]");
+  if (answer != "y" && answer != "yes") {
+    person.say("Nothing was written.");
+    return ExitCode::kNotCommissioned;
+  }
+  write_files(rig, text, found, time, dialog.findings(), person);
+  return edit.record ? ExitCode::kDone : ExitCode::kNotCommissioned;
+}
+
+}  // namespace
+
+void require_writable_rig(const RigConfig& rig) {
+  struct stat facts {};
+  const bool is_read_only = ::stat(rig.path.c_str(), &facts) != 0 ||
+                            (facts.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0 ||
+                            ::access(rig.path.c_str(), W_OK) != 0;
+  if (is_read_only) {
+    throw proto::InputError(rig.path +
+                            ": is read-only, and commission writes its result into it; "
+                            "make it writable, or give a copy with --rig");
+  }
+  proto::check_output(rig.path, {});
+  // An edit of all that may be written, to meet a layout that cannot be edited before the work.
+  CommissionEdit edit{.channel = {}, .record = CommissionRecord{"x", "x", "x", "x"}};
+  for (const ChannelConfig& channel : rig.channel) {
+    edit.channel.push_back({channel.hinge, !channel.inverted, channel.offset_rad + 1.0});
+  }
+  edit_rig(rig, edit);
+}
+
+ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& joints,
+                         firmware_iface::UnitLink& unit, BlackBox& black_box,
+                         const std::atomic<bool>& stop, Operator& person, const std::string& time) {
+  Commissioning found(rig, unit.facts(), joints);
+  if (const auto started = unit.start_stream(stream_settings(rig, unit.facts())); !started.ok()) {
+    return fail(started.error().detail);
+  }
+  const StreamGuard guard(unit);
+  CommissionDialog dialog(found, unit, black_box, stop, person);
+  try {
+    person.say("");
+    person.say("Commissioning of rig \"" + rig.name + "\": encoders of joints " +
+               names_of(found.joints(), &CheckedJoint::name) +
+               (found.motors().empty()
+                    ? std::string(", no motor")
+                    : ", motor of joint " + names_of(found.motors(), &CheckedMotor::joint)) +
+               ". Ctrl-C ends it at any time: motor off, nothing written.");
+    dialog.run();
+    return conclude(rig, found, dialog, unit.facts(), time, person);
+  } catch (const CommissionEnded& ended) {
+    person.say("");
+    if (ended.code == ExitCode::kTrouble) return fail(ended.sentence);
+    person.say(ended.sentence);
+    return ended.code;
+  }
+}
+
+ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool>& stop,
+                        Operator& person, std::ostream& out) {
+  const RigConfig rig = load_rig(options.rig_path, options.url);
+  require_writable_rig(rig);
+  if (person.has_left()) {
+    throw proto::InputError(
+        "commission needs answers: run it in a terminal, or write them to its "
+        "standard input");
+  }
+  auto session = open_session(rig, out);
+  if (!session.ok()) return fail(session.error().detail);
+  return commission_unit(rig, options.joints, *session.value()->unit, session.value()->black_box,
+                         stop, person, time_now());
+}
+
+}  // namespace daq

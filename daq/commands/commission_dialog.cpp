@@ -1,0 +1,354 @@
+#include "daq/commands/commission_dialog.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "daq/commands/session.hpp"
+#include "daq/config/joint_guide.hpp"
+#include "proto/notation/number_format.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace daq {
+namespace {
+
+using firmware_iface::ReadStatus;
+using firmware_iface::UnitSample;
+
+constexpr double kHandsOff_s = 2.0;
+constexpr double kSwitchOff_s_max = 1.0;
+constexpr double kRest_s_max = 15.0;
+constexpr Nanoseconds kStatusPeriod = std::chrono::milliseconds(100);
+
+// Of command_max: the first pulse, and by how much it is raised.
+constexpr double kFirstLevel = 0.05, kLastLevel = 0.2;
+constexpr int kLevelCount = 4;
+constexpr double kPush_s = 0.5;
+constexpr double kRise_s = 2.0;
+
+constexpr std::size_t kIndent = 10;
+
+std::string level_text(const CheckedMotor& motor, double level) {
+  return notation::format_number(level) + " " + motor.command_unit + " (" +
+         notation::format_number(100.0 * level / motor.command_max, 3) + " % of command_max)";
+}
+
+// The link is gone, or the unit itself ended the trial in a way that no other trial will better.
+bool is_of_link(TripCause cause) {
+  return cause == TripCause::kLinkLost || cause == TripCause::kPortClosed ||
+         cause == TripCause::kUnitRestarted;
+}
+
+}  // namespace
+
+// --- Reading and asking ---
+
+// Each sample is answered with "output off", which also serves a unit that the host paces.
+bool CommissionDialog::read_sample(EncoderWatch& watch) {
+  const Nanoseconds period = sample_period(found_.rig(), unit_.facts());
+  const Nanoseconds until = unit_.transport().now() + 2 * period;
+  UnitSample sample;
+  unit_.write_idle();
+  const ReadStatus status = unit_.read_sample(until, sample);
+  if (stop_.load()) {
+    throw CommissionEnded{ExitCode::kNotCommissioned,
+                          "Stopped. The motor is off, and nothing was written."};
+  }
+  if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) {
+    throw CommissionEnded{ExitCode::kTrouble, "the unit is gone; nothing was written"};
+  }
+  if (status != ReadStatus::kSample) return false;
+  watch.add(sample);
+  if (!sample.tripped || sample.driving) {
+    throw CommissionEnded{ExitCode::kTrouble,
+                          "THE UNIT STILL DRIVES, or may: it has left its trip unasked. Switch off "
+                          "the motor's supply. Nothing was written"};
+  }
+  return true;
+}
+
+void CommissionDialog::watch(EncoderWatch& watch, double duration_s) {
+  int missed = 0;
+  while (watch.duration_s() < duration_s) {
+    missed = read_sample(watch) ? 0 : missed + 1;
+    if (missed > 1000) {
+      throw CommissionEnded{ExitCode::kTrouble, "the unit sends no samples; nothing was written"};
+    }
+  }
+}
+
+void CommissionDialog::switch_off() {
+  const Nanoseconds period = sample_period(found_.rig(), unit_.facts());
+  const Nanoseconds give_up =
+      unit_.transport().now() + Nanoseconds(std::llround(kSwitchOff_s_max * 1e9));
+  UnitSample sample;
+  while (unit_.transport().now() < give_up) {
+    unit_.write_trip();
+    const ReadStatus status = unit_.read_sample(unit_.transport().now() + 2 * period, sample);
+    if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) {
+      throw CommissionEnded{ExitCode::kTrouble, "the unit is gone; nothing was written"};
+    }
+    if (status == ReadStatus::kSample && sample.tripped && !sample.driving) return;
+  }
+  throw CommissionEnded{ExitCode::kTrouble,
+                        "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. Switch off "
+                        "the motor's supply. Nothing was written"};
+}
+
+std::string CommissionDialog::ask(const std::string& question, EncoderWatch& watch,
+                                  const Status& status) {
+  person_.forget_typed();
+  person_.ask(question, 2);
+  Nanoseconds shown{0};
+  int missed = 0;
+  for (;;) {
+    missed = read_sample(watch) ? 0 : missed + 1;
+    if (missed > 1000) {
+      throw CommissionEnded{ExitCode::kTrouble, "the unit sends no samples; nothing was written"};
+    }
+    if (auto answer = person_.take_answer()) {
+      if (*answer != "q") return *answer;
+      throw CommissionEnded{ExitCode::kNotCommissioned,
+                            "Ended. The motor is off, and nothing was written."};
+    }
+    if (person_.has_left()) {
+      throw proto::InputError(
+          "commission needs answers: run it in a terminal, or write them to its "
+          "standard input; nothing was written");
+    }
+    const Nanoseconds now = unit_.transport().now();
+    if (!status || now - shown < kStatusPeriod) continue;
+    shown = now;
+    person_.show(status(watch));
+  }
+}
+
+std::string CommissionDialog::ask(const std::string& question) {
+  EncoderWatch watch;
+  return ask(question, watch, {});
+}
+
+void CommissionDialog::say(const Findings& findings) {
+  for (const Finding& finding : findings) {
+    const char* label = "  ok      ";
+    if (finding.kind == Finding::Kind::kNote) label = "  note    ";
+    if (finding.kind == Finding::Kind::kChange) label = "  change  ";
+    if (finding.kind == Finding::Kind::kFault) label = "  FAULT   ";
+    person_.say(label + finding.text, kIndent);
+  }
+}
+
+// A step that found a fault may be repeated; what it found then is all that counts.
+void CommissionDialog::repeat(const Step& step) {
+  for (;;) {
+    const Findings findings = step();
+    say(findings);
+    const bool again = fault_count(findings) > 0 &&
+                       ask("  Enter goes on with this fault, r repeats the step, q ends.") == "r";
+    if (again) continue;
+    findings_.insert(findings_.end(), findings.begin(), findings.end());
+    return;
+  }
+}
+
+std::string CommissionDialog::counts_status(const EncoderWatch& watch, std::size_t own) const {
+  std::string status;
+  for (int e = 0; e < watch.encoder_count(); ++e) {
+    const auto encoder = static_cast<std::size_t>(e);
+    const ChannelConfig& channel = found_.rig().channel[encoder];
+    const double change = watch.track(encoder).change();
+    if (encoder != own && std::abs(change) <= kFlickerCounts) continue;
+    const double amount = change / channel.counts_per_turn;
+    char text[96];
+    std::snprintf(text, sizeof text, "  encoder %d: %+lld counts (%+.*f %s)", e,
+                  std::llround(change), channel.slides ? 1 : 3,
+                  channel.slides ? 1e3 * amount : amount, channel.slides ? "mm" : "turn");
+    status += text;
+  }
+  return status;
+}
+
+// --- Encoders, with the motor off ---
+
+void CommissionDialog::check_encoders() {
+  person_.say("");
+  person_.say("Encoders, with the motor off");
+  repeat([this] {
+    ask("  Take your hands off the rig, let everything rest, and press Enter.");
+    EncoderWatch watch;
+    this->watch(watch, kHandsOff_s);
+    return found_.add_rest(watch);
+  });
+  for (std::size_t j = 0; j < found_.joints().size(); ++j) {
+    repeat([this, j] { return turn_joint(j); });
+  }
+  const Findings order = found_.conclude_turns();
+  say(order);
+  findings_.insert(findings_.end(), order.begin(), order.end());
+  for (std::size_t j = 0; j < found_.joints().size(); ++j) {
+    repeat([this, j] { return find_zero(j); });
+  }
+}
+
+Findings CommissionDialog::turn_joint(std::size_t index) {
+  const CheckedJoint& joint = found_.joints()[index];
+  const JointGuide guide = read_joint_guide(found_.rig(), joint.name);
+  const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
+  const JointLimits& limits = found_.limits_of(index);
+  const auto make = [&](const HandMotion& motion) {
+    EncoderWatch watch;
+    const std::string verb = limits.slides ? "  Push joint " : "  Turn joint ";
+    const std::string way = guide.positive_way.empty() ? "" : ", " + guide.positive_way;
+    ask(verb + in_quotes(joint.name) + " by hand " + motion.words + " the positive way" + way +
+            ". Hold it there, let the other joints rest, and press Enter.",
+        watch, [&](const EncoderWatch& so_far) { return counts_status(so_far, own); });
+    return found_.add_turn(index, motion, watch);
+  };
+  Findings findings = make(hand_motion(limits));
+  const auto exact = exact_hand_motion(limits);
+  if (joint.is_turned && !joint.is_scaled && exact) {
+    say(findings);
+    person_.say("  A whole turn shows it more exactly. Bring the joint back first.", 2);
+    ask("  Press Enter when it is back.");
+    findings = make(*exact);
+  }
+  return findings;
+}
+
+Findings CommissionDialog::find_zero(std::size_t index) {
+  const CheckedJoint& joint = found_.joints()[index];
+  if (!joint.is_turned || !joint.is_scaled) return {};  // its position means nothing yet
+  const JointGuide guide = read_joint_guide(found_.rig(), joint.name);
+  const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
+  EncoderWatch watch;
+  ask("  Bring joint " + in_quotes(joint.name) + " to its zero, " + guide.zero +
+          ", let it rest there, and press Enter.",
+      watch, [&](const EncoderWatch& so_far) { return counts_status(so_far, own); });
+  EncoderWatch after;
+  this->watch(after, 0.5);
+  return found_.add_zero(index, after);
+}
+
+// --- Motors ---
+
+NudgeLimits CommissionDialog::limits_of(const CheckedMotor& motor) const {
+  const ChannelScale scale = channel_scales(found_.rig())[motor.channel];
+  return nudge_limits(found_.rig().limits.joint[motor.channel], std::abs(scale.rad_per_count));
+}
+
+bool CommissionDialog::wait_for_rest(std::size_t channel) {
+  EncoderWatch watch;
+  while (watch.duration_s() < kRest_s_max) {
+    this->watch(watch, watch.duration_s() + 0.1);
+    if (watch.is_still(channel)) return true;
+  }
+  return false;
+}
+
+MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_s,
+                                   Findings& findings) {
+  const CheckedMotor& motor = found_.motors()[index];
+  if (!wait_for_rest(motor.channel)) {
+    ask("  Joint " + in_quotes(motor.joint) +
+        " still moves. Bring it to rest, let go, and press Enter.");
+  }
+  const RigConfig rig = found_.found_rig();
+  const NudgeLimits limits = limits_of(motor);
+  NudgeSettings settings;
+  settings.joint = motor.channel;
+  settings.joint_count = rig.channel.size();
+  settings.level = level;
+  settings.rise_s = rise_s;
+  settings.push_s_max = rise_s + kPush_s;
+  settings.motion_rad = limits.push_rad;
+  settings.other_motion_rad = limits.other_rad;
+  MotorTrial trial = run_nudge(rig, unit_, black_box_, settings, motor.index, stop_);
+  if (trial.trip && is_of_link(trial.trip->cause)) {
+    throw CommissionEnded{ExitCode::kTrouble, describe(*trial.trip, rig.limits) +
+                                                  "; the unit switches off by itself, and nothing "
+                                                  "was written"};
+  }
+  switch_off();
+  if (trial.trip) {
+    findings.push_back({Finding::Kind::kFault,
+                        "A limit ended the motion: " + describe(*trial.trip, rig.limits) + "."});
+  }
+  return trial;
+}
+
+Findings CommissionDialog::try_pulses(std::size_t index) {
+  const CheckedMotor& motor = found_.motors()[index];
+  const double seen_rad = limits_of(motor).seen_rad;
+  for (int k = 1; k <= kLevelCount; ++k) {
+    const double share = std::lerp(kFirstLevel, kLastLevel, (k - 1.0) / (kLevelCount - 1.0));
+    level_ = share * motor.command_max;
+    ask(k == 1
+            ? "  Let all joints rest well within their limits, release the brake, keep clear, and "
+              "press Enter: the motor pushes joint " +
+                  in_quotes(motor.joint) + " a little both ways with " + level_text(motor, level_) +
+                  "."
+            : "  Keep clear, and press Enter to try " + level_text(motor, level_) + ".");
+    Findings findings;
+    const MotorTrial positive = nudge(index, level_, 0.0, findings);
+    if (!findings.empty()) return findings;
+    const MotorTrial negative = nudge(index, -level_, 0.0, findings);
+    if (!findings.empty()) return findings;
+    std::string others;
+    for (std::size_t j = 0; j < positive.motion_rad.size(); ++j) {
+      const double motion = std::max(positive.motion_rad[j], negative.motion_rad[j]);
+      if (j == motor.channel || motion < seen_rad) continue;
+      others += (others.empty() ? "" : ", ") + in_quotes(found_.rig().channel[j].hinge);
+    }
+    findings =
+        found_.add_pulses(index, level_, k == kLevelCount, judge_pulse(positive.samples, seen_rad),
+                          judge_pulse(negative.samples, seen_rad), others);
+    const bool is_over = motor.is_good || fault_count(findings) > 0;
+    if (is_over || k == kLevelCount) return findings;
+    say(findings);
+  }
+  return {};
+}
+
+Findings CommissionDialog::try_ramps(std::size_t index) {
+  const CheckedMotor& motor = found_.motors()[index];
+  const double seen_rad = limits_of(motor).seen_rad;
+  ask("  Keep clear, and press Enter: the command rises slowly to " + level_text(motor, level_) +
+      ", both ways, until the joint moves.");
+  Findings findings;
+  const MotorTrial rise = nudge(index, level_, kRise_s, findings);
+  if (!findings.empty()) return findings;
+  const MotorTrial fall = nudge(index, -level_, kRise_s, findings);
+  if (!findings.empty()) return findings;
+  std::vector<int> delays = rise.delays;
+  delays.insert(delays.end(), fall.delays.begin(), fall.delays.end());
+  std::optional<int> median;
+  if (!delays.empty()) {
+    const auto middle = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 2);
+    std::nth_element(delays.begin(), middle, delays.end());
+    median = *middle;
+  }
+  return found_.add_ramps(index, judge_ramp(rise.samples, seen_rad),
+                          judge_ramp(fall.samples, seen_rad), median);
+}
+
+void CommissionDialog::check_motor(std::size_t index) {
+  person_.say("");
+  person_.say("Motor of joint " + in_quotes(found_.motors()[index].joint));
+  if (const std::string reason = found_.reason_against_motors(); !reason.empty()) {
+    const Findings findings = {{Finding::Kind::kFault, "The motor is not tried: " + reason + "."}};
+    say(findings);
+    findings_.insert(findings_.end(), findings.begin(), findings.end());
+    return;
+  }
+  repeat([&] { return try_pulses(index); });
+  if (found_.motors()[index].is_good) repeat([&] { return try_ramps(index); });
+}
+
+void CommissionDialog::run() {
+  switch_off();
+  check_encoders();
+  for (std::size_t m = 0; m < found_.motors().size(); ++m) check_motor(m);
+}
+
+}  // namespace daq

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+#include "daq/commands/exit_code.hpp"
+#include "daq/commands/motor_trial.hpp"
+#include "daq/commands/operator_console.hpp"
+#include "daq/commission/commissioning.hpp"
+#include "daq/safety/black_box.hpp"
+#include "firmware_iface/link/unit_link.hpp"
+
+namespace daq {
+
+/// Ends a commissioning early, with the motor off and nothing written.
+struct CommissionEnded {
+  ExitCode code = ExitCode::kNotCommissioned;
+  std::string sentence;
+};
+
+/// The steps of a commissioning: asks the operator, records, and hands over what was recorded.
+class CommissionDialog {
+ public:
+  /// The stream of `unit` is on. All references outlive the dialog.
+  CommissionDialog(Commissioning& commissioning, firmware_iface::UnitLink& unit,
+                   BlackBox& black_box, const std::atomic<bool>& stop, Operator& person)
+      : found_(commissioning), unit_(unit), black_box_(black_box), stop_(stop), person_(person) {}
+
+  /// All steps. @throws CommissionEnded; proto::InputError when the operator has left
+  void run();
+
+  /// An answer of the operator's; meanwhile the motor is off.
+  /// @throws as run()
+  std::string ask(const std::string& question);
+
+  /// What was found and accepted.
+  const Findings& findings() const { return findings_; }
+
+  /// Trips the unit, and makes sure that it drives no more. @throws CommissionEnded
+  void switch_off();
+
+ private:
+  using Status = std::function<std::string(const EncoderWatch&)>;
+  using Step = std::function<Findings()>;
+
+  void check_encoders();
+  Findings turn_joint(std::size_t joint);
+  Findings find_zero(std::size_t joint);
+  void check_motor(std::size_t motor);
+  Findings try_pulses(std::size_t motor);
+  Findings try_ramps(std::size_t motor);
+  MotorTrial nudge(std::size_t motor, double level, double rise_s, Findings& findings);
+  bool wait_for_rest(std::size_t channel);
+  NudgeLimits limits_of(const CheckedMotor& motor) const;
+
+  void repeat(const Step& step);
+  void watch(EncoderWatch& watch, double duration_s);
+  std::string ask(const std::string& question, EncoderWatch& watch, const Status& status);
+  bool read_sample(EncoderWatch& watch);
+  std::string counts_status(const EncoderWatch& watch, std::size_t own) const;
+  void say(const Findings& findings);
+
+  Commissioning& found_;
+  firmware_iface::UnitLink& unit_;
+  BlackBox& black_box_;
+  const std::atomic<bool>& stop_;
+  Operator& person_;
+  Findings findings_;
+  double level_ = 0.0;  // at which the motor moves
+};
+
+}  // namespace daq

@@ -1,0 +1,425 @@
+#include "daq/commission/commissioning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "proto/notation/number_format.hpp"
+#include "proto/text/input_error.hpp"
+
+namespace daq {
+namespace {
+
+using Kind = Finding::Kind;
+
+std::string encoder_name(std::size_t encoder) { return "Encoder " + std::to_string(encoder); }
+std::string number(double value, int digits = 3) { return notation::format_number(value, digits); }
+
+std::string signed_counts(double counts) {
+  const auto whole = std::llround(counts);
+  return (whole > 0 ? "+" : "") + std::to_string(whole);
+}
+
+const char* scale_field(const ChannelConfig& channel) {
+  return channel.slides ? "counts_per_m" : "counts_per_turn";
+}
+
+std::string position_text(double value, bool slides) {
+  return slides ? number(1e3 * value) + " mm" : number(value) + " rad";
+}
+
+// Advice for an encoder that counts a usual factor too much or too little.
+std::string advise_factor(const ChannelConfig& channel, double factor) {
+  const std::string likely =
+      scale_field(channel) + std::string(": ") + number(channel.counts_per_turn * factor, 7);
+  const std::string times = number(factor > 1.0 ? factor : 1.0 / factor) + " times too " +
+                            (factor > 1.0 ? "many" : "few");
+  std::string cause;
+  if (factor == 4.0)
+    cause = " The rig file probably states lines; a decoder counts 4 edges of each.";
+  if (factor == 0.25) cause = " The unit probably counts one edge of four.";
+  return times + "." + cause + " Write encoder { " + likely +
+         " } if that is the encoder's data sheet, or correct the unit's decoder.";
+}
+
+}  // namespace
+
+std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
+
+std::size_t fault_count(const Findings& findings) {
+  return static_cast<std::size_t>(std::ranges::count(findings, Kind::kFault, &Finding::kind));
+}
+
+Commissioning::Commissioning(RigConfig rig, const firmware_iface::UnitFacts& facts,
+                             const std::vector<std::string>& names)
+    : rig_(std::move(rig)), facts_(facts) {
+  for (const std::string& name : names) {
+    if (rig_.find_channel(name) >= 0) continue;
+    std::string known;
+    for (const ChannelConfig& channel : rig_.channel) known += " " + in_quotes(channel.hinge);
+    throw proto::InputError("--joint " + name + ": " + rig_.path +
+                            " has no channel of that name; name one of" + known);
+  }
+  for (std::size_t k = 0; k < rig_.channel.size(); ++k) {
+    const ChannelConfig& channel = rig_.channel[k];
+    if (!names.empty() && std::ranges::find(names, channel.hinge) == names.end()) continue;
+    joints_.push_back({.name = channel.hinge,
+                       .encoder = k,
+                       .inverted = channel.inverted,
+                       .offset = channel.offset_rad});
+  }
+  for (std::size_t m = 0; m < rig_.motor.size(); ++m) {
+    const MotorConfig& motor = rig_.motor[m];
+    const int channel = rig_.find_channel(motor.joint);
+    if (channel < 0 ||
+        std::ranges::find(joints_, motor.joint, &CheckedJoint::name) == joints_.end()) {
+      continue;
+    }
+    motors_.push_back({.joint = motor.joint,
+                       .command_unit = motor.command_unit,
+                       .command_max = rig_.limits.motor[m].command_max,
+                       .gain_is_negative = motor.gain_is_negative,
+                       .index = m,
+                       .channel = static_cast<std::size_t>(channel)});
+  }
+}
+
+const ChannelConfig& Commissioning::channel_of(const CheckedJoint& joint) const {
+  return rig_.channel[static_cast<std::size_t>(rig_.find_channel(joint.name))];
+}
+
+const JointLimits& Commissioning::limits_of(std::size_t joint) const {
+  return rig_.limits.joint[static_cast<std::size_t>(rig_.find_channel(joints_[joint].name))];
+}
+
+Findings Commissioning::add_rest(const EncoderWatch& watch) {
+  Findings findings;
+  for (CheckedJoint& joint : joints_) {
+    const auto channel = static_cast<std::size_t>(rig_.find_channel(joint.name));
+    const EncoderTrack track = watch.track(channel);
+    const RestVerdict verdict = judge_rest(track);
+    joint.rests = verdict == RestVerdict::kStill;
+    const std::string of = encoder_name(channel) + " of joint " + in_quotes(joint.name);
+    switch (verdict) {
+      case RestVerdict::kStill:
+        break;
+      case RestVerdict::kMoves:
+        findings.push_back(
+            {Kind::kFault, of + " counted to and fro by " + std::to_string(track.span()) +
+                               " counts. Let the joint come to rest and repeat; if "
+                               "it does rest, check the encoder's cable and shield."});
+        break;
+      case RestVerdict::kDrifts:
+        findings.push_back(
+            {Kind::kFault, of + " drifts by " + signed_counts(track.change() / watch.duration_s()) +
+                               " counts per second. Let the joint come to rest and repeat; if it "
+                               "does rest, check the encoder's supply, ground and shield."});
+        break;
+      case RestVerdict::kMissing:
+        findings.push_back({Kind::kFault, of + " sends no valid reading. Check its supply and "
+                                               "cable, or the receiver of a wireless one."});
+        break;
+    }
+  }
+  if (findings.empty()) {
+    findings.push_back({Kind::kGood, joints_.size() == 1 ? "The encoder keeps still."
+                                                         : "All encoders keep still."});
+  }
+  return findings;
+}
+
+Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
+                                 const EncoderWatch& watch) {
+  CheckedJoint& joint = joints_[index];
+  const ChannelConfig& channel = channel_of(joint);
+  const auto own = static_cast<std::size_t>(rig_.find_channel(joint.name));
+  std::vector<EncoderTrack> tracks;
+  for (int e = 0; e < watch.encoder_count(); ++e) {
+    tracks.push_back(watch.track(static_cast<std::size_t>(e)));
+  }
+  const double expected = motion.amount * channel.counts_per_turn;
+  const TurnFinding turn = judge_turn(tracks, own, expected, motion.tolerance);
+
+  joint.encoder = turn.encoder;
+  joint.counted_share = turn.counts / expected;
+  joint.is_turned = false;
+  joint.is_scaled = false;
+  Findings findings;
+  const std::string counted = encoder_name(turn.encoder) + " counted " +
+                              signed_counts(turn.counts) + " for " + motion.words + ", " +
+                              number(expected, 6) + " expected";
+  const std::string is_right = ": " + std::string(scale_field(channel)) + " " +
+                               number(channel.counts_per_turn, 7) + " is right.";
+  switch (turn.verdict) {
+    case TurnVerdict::kRight:
+      joint.is_turned = joint.is_scaled = true;
+      findings.push_back({Kind::kGood, counted + is_right});
+      break;
+    case TurnVerdict::kOtherEncoder: {
+      joint.is_turned = true;
+      joint.is_scaled =
+          std::abs(std::log(std::abs(joint.counted_share))) <= std::log(motion.tolerance);
+      findings.push_back({joint.is_scaled ? Kind::kNote : Kind::kFault,
+                          counted + ", but the rig file lists it for joint " +
+                              in_quotes(rig_.channel[turn.encoder].hinge) + ". " +
+                              encoder_name(own) + " counted " +
+                              signed_counts(tracks[own].change()) + "."});
+      break;
+    }
+    case TurnVerdict::kFactor:
+      joint.is_turned = true;
+      findings.push_back({Kind::kFault, counted + ": " + advise_factor(channel, turn.factor)});
+      break;
+    case TurnVerdict::kUncertain:
+      joint.is_turned = true;
+      findings.push_back(
+          {Kind::kFault,
+           counted + ". Repeat the motion; if it stays so, " + scale_field(channel) + " is about " +
+               number(std::abs(joint.counted_share) * channel.counts_per_turn, 2) + "."});
+      break;
+    case TurnVerdict::kTwoEncoders:
+      findings.push_back({Kind::kFault, "Encoders " + std::to_string(own) + " and " +
+                                            std::to_string(turn.other) +
+                                            " both counted. Hold the other joints and repeat."});
+      break;
+    case TurnVerdict::kNothing: {
+      std::string text = encoder_name(own) +
+                         " did not count. If the joint was moved, check the "
+                         "encoder's supply, its cable and the unit's input " +
+                         std::to_string(own) + ".";
+      if (const double other = turn.other == own ? 0.0 : tracks[turn.other].change();
+          std::abs(other) >= 0.01 * expected) {
+        text += " (" + encoder_name(turn.other) + " counted " + signed_counts(other) + ".)";
+      }
+      findings.push_back({Kind::kFault, text});
+      break;
+    }
+  }
+  const std::int64_t jump =
+      find_jump(tracks[turn.encoder], channel.slides ? 0.0 : channel.counts_per_turn);
+  if (jump != 0) {
+    joint.is_scaled = false;
+    const std::uint32_t modulus = modulus_of_jump(jump);
+    findings.push_back(
+        {Kind::kFault,
+         encoder_name(turn.encoder) + " jumped by " + signed_counts(static_cast<double>(jump)) +
+             " from one sample to the next. " +
+             (modulus != 0 ? "It seems to wrap at " + std::to_string(modulus) +
+                                 ", and the unit describes another modulus: correct the firmware's "
+                                 "description."
+                           : "Check its cable, and plugs that a motion of the joint shakes.")});
+  }
+  if (!joint.is_turned) return findings;
+  joint.inverted = turn.counts < 0.0;
+  const std::string counts_way = joint.inverted ? "down" : "up";
+  const bool is_new = joint.inverted != channel.inverted;
+  findings.push_back(
+      {is_new ? Kind::kChange : Kind::kGood,
+       "It counts " + counts_way + " the positive way: " +
+           (is_new ? std::string("inverted becomes ") + (joint.inverted ? "true." : "false.")
+                   : "the sign is right.")});
+  return findings;
+}
+
+Findings Commissioning::conclude_turns() {
+  Findings findings;
+  std::vector<std::string> owner(rig_.channel.size());  // of each encoder
+  for (const CheckedJoint& joint : joints_) {
+    if (!joint.is_turned) continue;
+    if (!owner[joint.encoder].empty()) {
+      findings.push_back({Kind::kFault, encoder_name(joint.encoder) + " counted for joint " +
+                                            in_quotes(owner[joint.encoder]) + " and for joint " +
+                                            in_quotes(joint.name) +
+                                            ". Check the encoders' cables."});
+    }
+    owner[joint.encoder] = joint.name;
+  }
+  // Joints that were not checked, or did not count, have their own encoder if nobody else has.
+  for (std::size_t e = 0; e < owner.size(); ++e) {
+    const std::string& listed = rig_.channel[e].hinge;
+    if (owner[e].empty() && std::ranges::find(owner, listed) == owner.end()) owner[e] = listed;
+  }
+  const auto listed = [&](std::size_t e) { return rig_.channel[e].hinge; };
+  bool is_same = true;
+  for (std::size_t e = 0; e < owner.size(); ++e) is_same = is_same && owner[e] == listed(e);
+  const bool is_whole = std::ranges::find(owner, std::string()) == owner.end();
+  if (is_same) return findings;
+  if (!is_whole || !findings.empty()) {
+    if (findings.empty()) {
+      findings.push_back({Kind::kFault,
+                          "Which encoders belong to the other joints is not known. "
+                          "Commission all joints, without --joint."});
+    }
+    for (CheckedJoint& joint : joints_) joint.is_scaled = joint.is_scaled && findings.empty();
+    return findings;
+  }
+  std::vector<ChannelConfig> channels;
+  std::vector<JointLimits> limits;
+  std::string order;
+  for (const std::string& name : owner) {
+    const auto from = static_cast<std::size_t>(rig_.find_channel(name));
+    channels.push_back(rig_.channel[from]);
+    limits.push_back(rig_.limits.joint[from]);
+    order += (order.empty() ? "" : ", ") + in_quotes(name);
+  }
+  rig_.channel = std::move(channels);
+  rig_.limits.joint = std::move(limits);
+  for (CheckedMotor& motor : motors_) {
+    motor.channel = static_cast<std::size_t>(rig_.find_channel(motor.joint));
+  }
+  findings.push_back({Kind::kChange,
+                      "The encoders are connected in another order than the rig "
+                      "file lists: the channels become " +
+                          order + "."});
+  for (std::size_t e = 0; e < rig_.channel.size(); ++e) {
+    const std::uint32_t in_unit = facts_.encoder[e].counts_per_turn;
+    const ChannelConfig& channel = rig_.channel[e];
+    if (channel.slides || in_unit == 0 || channel.counts_per_turn == in_unit) continue;
+    findings.push_back({Kind::kFault, "The unit describes " + encoder_name(e) + " with " +
+                                          std::to_string(in_unit) + " counts per turn, joint " +
+                                          in_quotes(channel.hinge) + " has " +
+                                          number(channel.counts_per_turn, 7) +
+                                          ". Exchange the cables instead."});
+  }
+  return findings;
+}
+
+Findings Commissioning::add_zero(std::size_t index, const EncoderWatch& watch) {
+  CheckedJoint& joint = joints_[index];
+  ChannelConfig channel = channel_of(joint);
+  const auto encoder = static_cast<std::size_t>(rig_.find_channel(joint.name));
+  joint.has_zero = watch.is_still(encoder);
+  if (!joint.has_zero) {
+    return {{Kind::kFault, "Joint " + in_quotes(joint.name) +
+                               " still moved. Let it rest at its zero, and repeat."}};
+  }
+  channel.inverted = joint.inverted;
+  const ZeroFinding zero = judge_zero(watch.track(encoder).last, channel);
+  joint.offset = zero.offset;
+  joint.present_offset = zero.present_offset;
+  const std::string field = channel.slides ? "offset_m" : "offset_rad";
+  Findings findings;
+  if (zero.confirmed) {
+    findings.push_back(
+        {Kind::kGood, field + " " + number(zero.offset) + " is right, to the accuracy of a hand."});
+  } else {
+    findings.push_back({Kind::kChange, field + " becomes " + number(zero.offset, 4) + ", from " +
+                                           number(channel.offset_rad, 4) + "."});
+  }
+  if (!zero.confirmed && !facts_.encoder[encoder].is_absolute) {
+    findings.push_back({Kind::kNote,
+                        "The encoder counts from where it was switched on: this offset holds while "
+                        "the unit is always switched on with the joint at " +
+                            position_text(zero.offset, channel.slides) + "."});
+  }
+  if (zero.whole_turns != 0) {
+    findings.push_back({Kind::kNote, "The joint stands " +
+                                         std::to_string(std::abs(zero.whole_turns)) +
+                                         (std::abs(zero.whole_turns) == 1 ? " turn" : " turns") +
+                                         " from where the unit was switched on. Turn it back "
+                                         "before a run."});
+  }
+  return findings;
+}
+
+RigConfig Commissioning::found_rig() const {
+  RigConfig found = rig_;
+  for (const CheckedJoint& joint : joints_) {
+    ChannelConfig& channel =
+        found.channel[static_cast<std::size_t>(found.find_channel(joint.name))];
+    channel.inverted = joint.inverted;
+    if (joint.has_zero) channel.offset_rad = joint.present_offset;
+  }
+  return found;
+}
+
+std::string Commissioning::reason_against_motors() const {
+  for (const CheckedJoint& joint : joints_) {
+    if (joint.is_reliable() && joint.has_zero) continue;
+    return "the encoder of joint " + in_quotes(joint.name) +
+           " is not right yet, and the limits depend on it";
+  }
+  return "";
+}
+
+Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last,
+                                   const NudgeFinding& positive, const NudgeFinding& negative,
+                                   const std::string& others) {
+  CheckedMotor& motor = motors_[index];
+  motor.is_good = false;
+  level_ = level;
+  positive_ = positive;
+  negative_ = negative;
+  const bool slides = rig_.channel[motor.channel].slides;
+  const std::string at = number(level) + " " + motor.command_unit + " (" +
+                         number(100.0 * level / motor.command_max) + " % of command_max)";
+  const std::string joint = "Joint " + in_quotes(motor.joint);
+  if (!positive.moved && !negative.moved) {
+    if (!is_last) return {{Kind::kNote, joint + " did not move at " + at + "."}};
+    return {
+        {Kind::kFault, joint + " did not move at " + at +
+                           ". Check its brake, the motor's supply, the "
+                           "emergency stop, the power stage's enable line and the motor's wires." +
+                           (others.empty() ? ""
+                                           : " Joint " + others +
+                                                 " moved instead: check which motor "
+                                                 "is connected.")}};
+  }
+  if (!positive.moved || !negative.moved) {
+    const std::string way = positive.moved ? "positive" : "negative";
+    return {{is_last ? Kind::kFault : Kind::kNote,
+             joint + " moved under a " + way + " command of " + at + " alone." +
+                 (is_last ? " Check whether it is at an end stop, its brake drags, or half of the "
+                            "power stage is dead."
+                          : "")}};
+  }
+  if (positive.motion_rad * negative.motion_rad > 0.0) {
+    return {{Kind::kFault, joint + " moved the same way under both commands. Balance it or lock "
+                                   "it against falling, or check the sign of the power stage."}};
+  }
+  const bool goes_positive = positive.motion_rad > 0.0;
+  if (goes_positive == motor.gain_is_negative) {
+    const std::string gain = motor.gain_is_negative ? "positive" : "negative";
+    return {{Kind::kFault, joint + " moves the " + (goes_positive ? "positive" : "negative") +
+                               " way under a positive command, and the rig file's motor { gain } "
+                               "says otherwise. Exchange the motor's two wires, or make gain " +
+                               gain + "; its encoder's sign was right by hand."}};
+  }
+  motor.is_good = true;
+  return {{Kind::kGood, joint + " moved by " + position_text(positive.motion_rad, slides) +
+                            " and " + position_text(negative.motion_rad, slides) + " at ±" + at +
+                            ": the motor's sign is right."}};
+}
+
+Findings Commissioning::add_ramps(std::size_t index, const NudgeFinding& rise,
+                                  const NudgeFinding& fall, std::optional<int> delay_ticks) {
+  constexpr double kLargeDeadBand = 0.1;  // of command_max
+  CheckedMotor& motor = motors_[index];
+  motor.figures = motor_figures(level_, positive_, negative_, rise, fall);
+  motor.figures.delay_ticks = delay_ticks;
+  const std::string& unit = motor.command_unit;
+  const std::string speed_unit = rig_.channel[motor.channel].slides ? "m/s²" : "rad/s²";
+  Findings findings;
+  if (rise.moved && fall.moved) {
+    const double share = motor.figures.dead_band / motor.command_max;
+    findings.push_back({share > kLargeDeadBand ? Kind::kNote : Kind::kGood,
+                        "Dead band: it begins to move at " + number(motor.figures.dead_band, 2) +
+                            " " + unit + ", " + number(100.0 * share, 2) + " % of command_max" +
+                            (share > kLargeDeadBand ? ", which is much. Check whether the brake "
+                                                      "drags or a bearing is clamped."
+                                                    : ".")});
+  } else {
+    findings.push_back({Kind::kNote, "Dead band: not measured, it did not move in the ramp up to " +
+                                         number(level_) + " " + unit + "."});
+  }
+  findings.push_back({Kind::kGood, "Acceleration: " + number(motor.figures.acceleration, 2) + " " +
+                                       speed_unit + " per " + unit + "."});
+  if (delay_ticks) {
+    findings.push_back({Kind::kGood, "Delay: a command acts " + std::to_string(*delay_ticks) +
+                                         (*delay_ticks == 1 ? " tick" : " ticks") +
+                                         " after the sample that it answers."});
+  }
+  return findings;
+}
+
+}  // namespace daq

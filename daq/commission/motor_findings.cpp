@@ -1,0 +1,101 @@
+#include "daq/commission/motor_findings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace daq {
+namespace {
+
+// The push: from the first sample whose command is in force to the one at which it is taken off or
+// turned round. The command is zero for single samples in between where one came late.
+std::span<const NudgeSample> push_of(std::span<const NudgeSample> samples) {
+  const auto begin = std::ranges::find_if(
+      samples, [](const NudgeSample& sample) { return sample.command != 0.0; });
+  if (begin == samples.end()) return {};
+  const double sign = begin->command > 0.0 ? 1.0 : -1.0;
+  auto last = begin;  // with the push's command
+  for (auto at = begin; at != samples.end() && at->command * sign >= 0.0; ++at) {
+    if (at->command != 0.0) last = at;
+  }
+  // The sample after it shows what the command did until then.
+  const auto end = last + 1 == samples.end() ? last + 1 : last + 2;
+  return {begin, end};
+}
+
+NudgeFinding finding_of(std::span<const NudgeSample> push, double seen_rad) {
+  NudgeFinding finding;
+  if (push.empty()) return finding;
+  finding.motion_rad = push.back().angle_rad - push.front().angle_rad;
+  finding.moved = std::abs(finding.motion_rad) >= seen_rad;
+  return finding;
+}
+
+}  // namespace
+
+NudgeLimits nudge_limits(const JointLimits& limits, double rad_per_count) {
+  constexpr double kCountsSeen = 4.0, kCountsPush = 16.0, kRangeShare = 0.05;
+  const double scale = limits.slides ? 0.1 : 1.0;
+  const double seen_rad = std::max(kCountsSeen * rad_per_count, 2e-3 * scale);
+  const double range_rad = kRangeShare * (limits.angle_rad_max - limits.angle_rad_min);
+  const double most_rad = std::min(0.2 * scale, range_rad);
+  const double push_rad = std::min(std::max(kCountsPush * rad_per_count, 0.05 * scale), most_rad);
+  return {.seen_rad = seen_rad, .push_rad = std::max(push_rad, seen_rad), .other_rad = 0.2};
+}
+
+NudgeFinding judge_pulse(std::span<const NudgeSample> samples, double seen_rad) {
+  const std::span<const NudgeSample> push = push_of(samples);
+  NudgeFinding finding = finding_of(push, seen_rad);
+  double products = 0.0, squares = 0.0;
+  for (const NudgeSample& sample : push) {
+    const double t = sample.time_s - push.front().time_s;
+    const double half = 0.5 * t * t;
+    products += half * (sample.angle_rad - push.front().angle_rad);
+    squares += half * half;
+  }
+  if (squares > 0.0) finding.acceleration = products / squares;
+  return finding;
+}
+
+NudgeFinding judge_ramp(std::span<const NudgeSample> samples, double seen_rad) {
+  const std::span<const NudgeSample> push = push_of(samples);
+  NudgeFinding finding = finding_of(push, seen_rad);
+  if (!finding.moved) return finding;
+  // A straight line through the cube roots of the upper part of the motion, where counts are fine.
+  constexpr double kFromShare = 0.25;
+  const double sign = finding.motion_rad > 0.0 ? 1.0 : -1.0;
+  double n = 0.0, sum_t = 0.0, sum_x = 0.0, sum_tt = 0.0, sum_tx = 0.0;
+  double first_s = 0.0;  // last time at which the joint had not moved
+  for (const NudgeSample& sample : push) {
+    const double motion = sign * (sample.angle_rad - push.front().angle_rad);
+    const double t = sample.time_s - push.front().time_s;
+    if (motion <= 0.0) first_s = t;
+    if (motion < kFromShare * std::abs(finding.motion_rad)) continue;
+    const double x = std::cbrt(motion);
+    n += 1.0;
+    sum_t += t;
+    sum_x += x;
+    sum_tt += t * t;
+    sum_tx += t * x;
+  }
+  const double slope = (n * sum_tx - sum_t * sum_x) / (n * sum_tt - sum_t * sum_t);
+  const double onset_s = (sum_t - sum_x / slope) / n;
+  const bool is_line = std::isfinite(onset_s) && slope > 0.0;
+  const double at_s = is_line ? std::clamp(onset_s, 0.0, first_s) : first_s;
+  const auto found = std::ranges::find_if(
+      push, [&](const NudgeSample& sample) { return sample.time_s - push.front().time_s >= at_s; });
+  finding.onset_command = (found == push.end() ? push.back() : *found).command;
+  return finding;
+}
+
+MotorFigures motor_figures(double level, const NudgeFinding& positive, const NudgeFinding& negative,
+                           const NudgeFinding& rise, const NudgeFinding& fall) {
+  MotorFigures figures{.level = level};
+  figures.dead_band = std::max(std::abs(rise.onset_command), std::abs(fall.onset_command));
+  const double acting = level - 0.5 * (std::abs(rise.onset_command) + std::abs(fall.onset_command));
+  if (acting > 0.0) {
+    figures.acceleration = 0.5 * (positive.acceleration - negative.acceleration) / acting;
+  }
+  return figures;
+}
+
+}  // namespace daq

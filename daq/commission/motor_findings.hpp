@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "daq/safety/safety_limits.hpp"
+
+namespace daq {
+
+/// One sample of a pulse or a ramp.
+struct NudgeSample {
+  double time_s = 0.0;
+  double command = 0.0;    ///< in force from this sample on [unit of the control signal]
+  double angle_rad = 0.0;  ///< of the motor's joint; of one that slides read m
+};
+
+/// How far motors are tried.
+struct NudgeLimits {
+  double seen_rad = 0.0;   ///< smallest motion that is more than flicker
+  double push_rad = 0.0;   ///< ends a pulse: enough for its acceleration
+  double other_rad = 0.0;  ///< of any other joint, likewise
+};
+
+/// Motion of at most 0.2 rad, or 20 mm, and at most a twentieth of the joint's range.
+/// @param rad_per_count  magnitude
+NudgeLimits nudge_limits(const JointLimits& limits, double rad_per_count);
+
+/// What a pulse or a ramp did to the motor's joint.
+struct NudgeFinding {
+  bool moved = false;
+  double motion_rad = 0.0;     ///< until the command was taken off, signed
+  double acceleration = 0.0;   ///< from rest, least squares over the push [rad/s²], signed
+  double onset_command = 0.0;  ///< of a ramp: command at which the joint began to move, signed
+};
+
+/// Judges a pulse: a constant command that lasts until it is taken off or turned round.
+NudgeFinding judge_pulse(std::span<const NudgeSample> samples, double seen_rad);
+
+/// Judges a ramp. After breaking away the joint's angle grows as the cube of time, so the cube root
+/// of the angle, a straight line, is followed back to zero.
+NudgeFinding judge_ramp(std::span<const NudgeSample> samples, double seen_rad);
+
+/// Both directions of a motor.
+struct MotorFigures {
+  double level = 0.0;              ///< command of the pulses [unit of the control signal]
+  double dead_band = 0.0;          ///< largest of both directions
+  double acceleration = 0.0;       ///< κ, per unit of the command beyond the dead band, signed
+  std::optional<int> delay_ticks;  ///< from a sample to the command that answers it, median
+};
+
+/// @param positive, negative  pulses at +level and −level
+/// @param rise, fall          ramps to them
+MotorFigures motor_figures(double level, const NudgeFinding& positive, const NudgeFinding& negative,
+                           const NudgeFinding& rise, const NudgeFinding& fall);
+
+}  // namespace daq

@@ -1,0 +1,172 @@
+#include "daq/config/commission_file.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "proto/notation/number_format.hpp"
+#include "proto/rig.pb.h"
+#include "proto/stream/content_name.hpp"
+#include "proto/text/text_edit.hpp"
+
+namespace daq {
+namespace {
+
+namespace v1 = rigcal::v1;
+using Steps = std::vector<proto::FieldStep>;
+
+constexpr std::size_t kHashDigits = 16;
+
+v1::Encoder scale_of(const v1::Encoder& encoder) {
+  v1::Encoder scale;
+  scale.set_counts_per_turn(encoder.counts_per_turn());
+  scale.set_counts_per_m(encoder.counts_per_m());
+  return scale;
+}
+
+/// @param fields  of messages within one another, from the rig on; a number is an index of the one
+///                before
+Steps steps_to(std::initializer_list<std::pair<const char*, int>> fields) {
+  Steps steps;
+  const auto* type = v1::Rig::descriptor();
+  for (const auto& [name, index] : fields) {
+    const auto* field = type->FindFieldByName(name);
+    steps.push_back({field, index});
+    type = field->message_type();
+  }
+  return steps;
+}
+
+Steps channel_steps(int index, const char* field = nullptr) {
+  Steps steps = steps_to({{"unit", -1}, {"channel", index}});
+  if (field != nullptr) {
+    steps.push_back({v1::UnitChannel::descriptor()->FindFieldByName(field), -1});
+  }
+  return steps;
+}
+
+/// Puts the blocks of the channels into another order, each with its comments.
+void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& order,
+             proto::TextEdit& text) {
+  std::vector<std::string> blocks;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    blocks.emplace_back(text.text_of(channel_steps(rig.find_channel(order[k].joint))));
+  }
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const int index = static_cast<int>(k);
+    if (text.text_of(channel_steps(index)) != blocks[k])
+      text.replace(channel_steps(index), blocks[k]);
+  }
+}
+
+std::string quoted_text(const std::string& text) { return '"' + text + '"'; }
+
+void set_record(const CommissionRecord& record, proto::TextEdit& text) {
+  const auto set = [&](const char* field, const std::string& value) {
+    text.set_number(steps_to({{"unit", -1}, {"commissioned", -1}, {field, -1}}),
+                    quoted_text(value));
+  };
+  set("date", record.date);
+  set("unit_id", record.unit_id);
+  set("configuration_hash", record.configuration_hash);
+  set("hash", record.hash);
+}
+
+}  // namespace
+
+std::string commissioned_fields(const v1::Rig& rig) {
+  v1::Rig checked;
+  *checked.mutable_unit() = rig.unit();
+  checked.mutable_unit()->clear_url();
+  checked.mutable_unit()->clear_commissioned();
+  *checked.mutable_safety() = rig.safety();
+  for (const v1::Hinge& joint : rig.hinge()) {
+    if (!joint.has_encoder() && !joint.has_motor()) continue;
+    v1::Hinge& own = *checked.add_hinge();
+    own.set_name(joint.name());
+    own.set_kind(joint.kind());
+    *own.mutable_encoder() = scale_of(joint.encoder());
+    if (!joint.has_motor()) continue;
+    own.mutable_motor()->set_control_unit(joint.motor().control_unit());
+    own.mutable_motor()->set_control_max(joint.motor().control_max());
+    if (joint.motor().gain().value() < 0.0) own.mutable_motor()->mutable_gain()->set_value(-1.0);
+  }
+  for (const v1::BodyEncoder& encoder : rig.body_encoder()) {
+    v1::BodyEncoder& own = *checked.add_body_encoder();
+    own.set_name(encoder.name());
+    *own.mutable_encoder() = scale_of(encoder.encoder());
+  }
+  // Fields in the order of their numbers: names may change, as they will.
+  return checked.SerializeAsString();
+}
+
+std::string commission_hash(const std::string& fields, const std::string& configuration_hash) {
+  proto::ContentName content;
+  content.add(fields);
+  content.add(configuration_hash);
+  return content.sha256().substr(0, kHashDigits);
+}
+
+std::string unit_id_text(const firmware_iface::UnitFacts& facts) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(facts.unit_id));
+  return text;
+}
+
+std::string configuration_hash_text(const firmware_iface::UnitFacts& facts) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(facts.configuration_hash));
+  return text;
+}
+
+CommissionState commission_state(const RigConfig& rig, const firmware_iface::UnitFacts& facts) {
+  if (!rig.commissioned) return CommissionState::kNever;
+  const CommissionRecord& record = *rig.commissioned;
+  if (record.hash != commission_hash(rig.commissioned_fields, record.configuration_hash)) {
+    return CommissionState::kFileChanged;
+  }
+  return record.configuration_hash == configuration_hash_text(facts)
+             ? CommissionState::kCurrent
+             : CommissionState::kUnitChanged;
+}
+
+std::string describe(CommissionState state, const RigConfig& rig) {
+  const std::string since =
+      rig.commissioned ? " since it was commissioned on " + rig.commissioned->date : "";
+  switch (state) {
+    case CommissionState::kCurrent:
+      return "";
+    case CommissionState::kNever:
+      return rig.path + " was never commissioned";
+    case CommissionState::kFileChanged:
+      return rig.path + ": the unit, the safety limits, an encoder or a motor changed" + since;
+    case CommissionState::kUnitChanged:
+      return rig.path + ": the unit is another one, or describes itself otherwise," + since;
+  }
+  return "";
+}
+
+std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit) {
+  proto::TextEdit text(rig.path, rig.text, v1::Rig::default_instance());
+  reorder(rig, edit.channel, text);
+  for (std::size_t k = 0; k < edit.channel.size(); ++k) {
+    const CommissionEdit::Channel& channel = edit.channel[k];
+    const ChannelConfig& was =
+        rig.channel[static_cast<std::size_t>(rig.find_channel(channel.joint))];
+    const int index = static_cast<int>(k);
+    if (channel.inverted != was.inverted) {
+      text.set_number(channel_steps(index, "inverted"), channel.inverted ? "true" : "false");
+    }
+    if (channel.offset != was.offset_rad) {
+      text.set_number(channel_steps(index, was.slides ? "offset_m" : "offset_rad"),
+                      notation::format_number(channel.offset, 4));
+    }
+  }
+  if (!edit.record) return text.text();
+  CommissionRecord record = *edit.record;
+  const RigConfig edited = parse_rig_config(rig.path, text.text());
+  record.hash = commission_hash(edited.commissioned_fields, record.configuration_hash);
+  set_record(record, text);
+  return text.text();
+}
+
+}  // namespace daq

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "daq/loop/control_loop.hpp"
+#include "daq/realtime/rt_thread.hpp"
+
+namespace daq {
+
+/// The loop on its thread. Ends the thread whatever happens to the caller.
+class LoopThread {
+ public:
+  /// @param stop  the loop's own; may be set by others, too
+  LoopThread(ControlLoop& loop, const RealTimeSettings& settings, std::atomic<bool>& stop)
+      : stop_(stop), thread_([this, &loop, settings] {
+          report_ = enter_real_time(settings);
+          ready_.store(true, std::memory_order_release);
+          ready_.notify_one();
+          loop.run(stop_);
+          was_stopped_ = stop_.load();
+          ended_.store(true, std::memory_order_release);
+        }) {
+    ready_.wait(false, std::memory_order_acquire);
+  }
+  ~LoopThread() { join(); }
+
+  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  void join() {
+    stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  const RealTimeReport& report() const { return report_; }
+  /// After its end: it was asked to.
+  bool was_stopped() const { return was_stopped_; }
+
+ private:
+  std::atomic<bool>& stop_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> ended_{false};
+  RealTimeReport report_;
+  bool was_stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace daq

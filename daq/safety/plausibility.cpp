@@ -1,0 +1,474 @@
+#include "daq/safety/plausibility.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numbers>
+
+#include "daq/safety/joint_tracker.hpp"
+
+namespace daq {
+namespace {
+
+// An encoder that stands on the edge between two counts alternates by one, and one with a broken
+// channel does so for ever: only two counts from the last place are motion.
+constexpr std::int64_t kMoveCounts = 2;
+
+// A joint that has not moved for this long rests [s].
+constexpr double kRest_s = 0.2;
+
+// A joint decelerates by less than this [rad/s²] unless it strikes something. It stops within the
+// two counts from at most 3 sqrt(q a), the mean speed over the six counts before, which was up to
+// 1.5 samples ago. From a higher speed it has farther to go.
+constexpr double kDecelerationMax = 200.0;
+constexpr double kSuddenTravel = 0.1;  // of an encoder that stopped and a joint that did not [rad]
+
+// A passive joint stops for good only by its dry friction, which may hold it within d [rad] of
+// where gravity would, and rests at the extremes of a slow forced motion of acceleration a for up
+// to T = 2 sqrt(4 (d + q) / a). In the time W before it was then slower than a W, so that speed T²
+// was below 16 W (d + q). An encoder with more is frozen, if it was faster than friction can stop.
+constexpr double kSpan_s = 0.0625;      // of a mean speed: one count of 4096 a turn is 25 mrad/s
+constexpr double kRecent_s = 0.3125;    // W: what a speed tells of the next turning point
+constexpr double kHeldWithin = 3.6e-3;  // d: pendulum of the shipped rig: 2.3 mrad
+constexpr double kHeldSpeed = 0.15;     // [rad/s] lost within W at 0.5 rad/s²; shipped rig: 0.4
+constexpr double kHeldTimeMin_s = 0.1;
+
+// While a command changes, the motion of other joints may take the whole push of a motor, or catch
+// a joint at its turning point and hold it there: an absorber does so at its own frequency. It does
+// not last, as all swing.
+constexpr double kCaughtTime_s = 0.75;
+constexpr double kCaughtSpeed = 0.3;  // before [rad/s]
+constexpr double kSwingSpeed = 2.0;   // of another joint, whose swing may take a steady push
+constexpr double kSwingFactor = 2.0;
+constexpr double kSameCommand = 0.25;  // commands within this share of the stall command are one
+
+// Once a driven joint has moved so far by its motor's push [rad], and within such a time, every
+// passive joint that rested has moved at least so many counts.
+constexpr double kPushedTravel = 0.1;
+constexpr double kPushedTime_s = 0.7;
+constexpr double kPushedWithin_s = 0.1;  // from half the stall command to it: slower, all follow
+constexpr double kPushedFrom = 0.3;  // not faster than this when the motor begins to push [rad/s]
+constexpr std::int64_t kResponseCounts = 12;
+
+// The first motion is judged for this long, and until it has gone so many counts. Of a joint that
+// drifts already its motor must push at once, and what it drifts is not counted; a speed is known
+// to a count in the tracker's window.
+constexpr double kStart_s = 0.05;
+constexpr double kStartMax_s = 0.5;
+constexpr double kStartCounts = 4.0;
+constexpr double kStartDrift = 0.3;        // [rad/s]
+constexpr double kStartOthersDrift = 0.1;  // of other joints, which push by less then
+
+// A joint creeps that moves by equal steps, within a count and a tenth, for three spans.
+constexpr double kCreepSpan_s = 0.15;
+constexpr double kCreepNoted_s = 0.29;  // of steady steps after the first
+constexpr double kCreepMax_s = 1.85;
+
+// Swings without drive become smaller. Coupled joints pass energy to one another, so one swing that
+// grows is none; that many in a row, each by so much, is.
+constexpr double kGrowthShare = 0.1;
+constexpr std::int64_t kGrowthCounts = 8;
+constexpr int kGrowthsMax = 4;
+constexpr std::int64_t kTurningCounts = 4;  // back from an extreme: it was a turning point
+
+double sign_of(double value) noexcept { return value < 0.0 ? -1.0 : value > 0.0 ? 1.0 : 0.0; }
+
+}  // namespace
+
+MotionPlausibility::MotionPlausibility(const SafetyLimits& limits)
+    : joint_count_(std::min({limits.motion.size(), limits.joint.size(), kJointsMax})) {
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    const JointMotion& motion = limits.motion[j];
+    const bool slides = limits.joint[j].slides;
+    const double count = std::abs(motion.rad_per_count);
+    bounds_[j] = {motion, count, slides ? 0.1 : 1.0,
+                  slides ? 0.0 : std::round(2.0 * std::numbers::pi / count)};
+  }
+}
+
+void MotionPlausibility::fail(TripCause cause, std::size_t j, double value, double limit) noexcept {
+  if (found_.cause != TripCause::kNone) return;
+  found_ = {cause, static_cast<std::uint8_t>(j), now_s_, value, limit};
+}
+
+bool MotionPlausibility::drives(std::size_t j) const noexcept {
+  const JointMotion& motion = bounds_[j].motion;
+  return motion.motor >= 0 &&
+         !(std::abs(command_[static_cast<std::size_t>(motion.motor)]) < motion.stall_command);
+}
+
+bool MotionPlausibility::is_passive(std::size_t j) const noexcept {
+  return bounds_[j].motion.motor < 0 && !bounds_[j].motion.is_unaffected;
+}
+
+Trip MotionPlausibility::add(const MotionSample& sample) noexcept {
+  since_s_ = started_ ? sample.now.time_s - now_s_ : 0.0;
+  now_s_ = sample.now.time_s;
+  if (sample.phase != phase_ || !started_) note_phase(sample.phase);
+  for (std::size_t j = 0; j < joint_count_; ++j) follow(j, sample);
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    const bool valid = sample.now.joint[j].valid && joints_[j].seen;
+    check_swings(j, sample);
+    if (!valid) continue;
+    if (phase_ == MotionPhase::kWatched) check_creep(j, sample);
+    if (phase_ != MotionPhase::kDriven) continue;
+    check_direction(j, sample);
+    if (bounds_[j].motion.motor >= 0) {
+      check_stall(j);
+      check_response(j, sample);
+    }
+    if (is_at_stop(j, sample.now.joint[j].angle_rad)) continue;
+    check_sudden_stop(j);
+    if (is_passive(j)) check_silence(j);
+  }
+  note_commands(sample);
+  started_ = true;
+  return found_;
+}
+
+// Commands count as one for as long as they differ by less than the stall command.
+void MotionPlausibility::note_commands(const MotionSample& sample) noexcept {
+  const std::size_t motors = std::min(sample.command.size(), command_.size());
+  std::copy_n(sample.command.begin(), motors, command_.begin());
+  const double changed_before_s = changed_s_;
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    const JointMotion& motion = bounds_[j].motion;
+    if (motion.motor < 0) continue;
+    const double u = command_[static_cast<std::size_t>(motion.motor)];
+    if (std::abs(u - joints_[j].steady_command) < kSameCommand * motion.stall_command) continue;
+    joints_[j].steady_command = u;
+    changed_s_ = now_s_;
+  }
+  if (changed_s_ != now_s_) return;
+  const bool steps = now_s_ - changed_before_s >= kRest_s;
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    note_push_start(j, sample.now.joint[j]);
+    if (!steps) continue;
+    joints_[j].span_counts = sample.counts[j];
+    joints_[j].span_s = now_s_;
+  }
+}
+
+void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
+  phase_ = phase;
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    Joint& joint = joints_[j];
+    joint.driven_rest_s = joint.impulse = joint.reach = 0.0;
+    joint.awaits_response = false;
+    joint.last_push_s = now_s_ - kRest_s;
+    joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0 ? Start::kWaiting
+                                                                                : Start::kDone;
+    joint.creep_s = now_s_;
+    joint.creep_step = 0;
+    joint.creep_steady_s = 0.0;
+    joint.swings = {};
+  }
+}
+
+// What a joint has done since the last sample, and what its motor has.
+void MotionPlausibility::follow(std::size_t j, const MotionSample& sample) noexcept {
+  Joint& joint = joints_[j];
+  const JointState& state = sample.now.joint[j];
+  bool any_drives = false;
+  for (std::size_t k = 0; k < joint_count_; ++k) any_drives = any_drives || drives(k);
+  if (any_drives) joint.driven_rest_s += since_s_;
+
+  if (drives(j)) note_push(j, sample);
+  // The motion that the motor's commands would cause without friction or load while they are above
+  // the stall command. Below it friction brakes the joint, and a command the other way begins anew.
+  if (const int motor = bounds_[j].motion.motor; motor >= 0) {
+    const double u = command_[static_cast<std::size_t>(motor)];
+    if (joint.start == Start::kWaiting && u != 0.0) {
+      joint.start_command = u * joint.start_command < 0.0 ? 0.0 : sign_of(u);
+    }
+    if (std::abs(u) < 0.5 * bounds_[j].motion.stall_command) joint.idle_s = now_s_;
+    if (drives(j)) {
+      if (u * joint.impulse < 0.0) joint.impulse = 0.0;
+      joint.impulse += u * since_s_;
+    } else {
+      const double braked = std::abs(joint.impulse) - bounds_[j].motion.stall_command * since_s_;
+      joint.impulse = sign_of(joint.impulse) * std::max(braked, 0.0);
+    }
+    joint.reach += joint.impulse * since_s_;
+  }
+
+  if (!state.valid) return;
+  const std::int64_t counts = sample.counts[j];
+  if (!joint.seen) {
+    joint.seen = true;
+    joint.reference = joint.span_counts = joint.creep_counts = counts;
+    joint.first_s = joint.moved_s = joint.span_s = joint.creep_s = now_s_;
+  }
+  joint.excursion = std::max(joint.excursion, std::abs(counts - joint.origin));
+  if (now_s_ - joint.span_s >= kSpan_s) {
+    const std::int64_t steps = std::abs(counts - joint.span_counts);
+    if (steps >= kMoveCounts) {
+      joint.spans[joint.next_span++ % kSpanCount] = {
+          joint.span_s,
+          static_cast<double>(steps) * bounds_[j].count_rad / (now_s_ - joint.span_s)};
+    }
+    joint.span_counts = counts;
+    joint.span_s = now_s_;
+  }
+  if (std::abs(counts - joint.reference) < kMoveCounts) return;
+  begin_motion(j, now_s_ - joint.moved_s);
+  joint.reference = counts;
+  joint.moved_s = now_s_;
+  const Motion& earlier = joint.motions[joint.next_motion % kMoveHistory];
+  if (joint.next_motion >= kMoveHistory) {
+    joint.speed = static_cast<double>(std::abs(counts - earlier.counts)) * bounds_[j].count_rad /
+                  (now_s_ - earlier.time_s);
+  }
+  joint.motions[joint.next_motion++ % kMoveHistory] = {now_s_, counts};
+  joint.driven_rest_s = joint.impulse = joint.reach = 0.0;
+}
+
+// The motor pushes. It begins to when it has not for a while.
+void MotionPlausibility::note_push(std::size_t j, const MotionSample& sample) noexcept {
+  Joint& joint = joints_[j];
+  if (now_s_ - joint.last_push_s >= kRest_s && phase_ == MotionPhase::kDriven) {
+    const bool others = std::any_of(joints_.begin(), joints_.end(),
+                                    [](const Joint& other) { return other.awaits_response; });
+    for (std::size_t p = 0; p < joint_count_ && !others; ++p) {
+      joints_[p].origin = sample.counts[p];
+      joints_[p].rested = now_s_ - joints_[p].moved_s >= kRest_s;
+      joints_[p].excursion = 0;
+    }
+    joint.awaits_response =
+        now_s_ - joint.idle_s <= kPushedWithin_s &&
+        std::abs(sample.now.joint[j].speed_rad_per_s) <= kPushedFrom * bounds_[j].scale;
+    note_push_start(j, sample.now.joint[j]);
+    if (joint.start == Start::kWaiting && now_s_ - joint.moved_s < kRest_s) {
+      start(j, sign_of(command_[static_cast<std::size_t>(bounds_[j].motion.motor)]),
+            sample.counts[j], sample.now.joint[j].speed_rad_per_s);
+    }
+  }
+  joint.last_push_s = now_s_;
+}
+
+void MotionPlausibility::note_push_start(std::size_t j, const JointState& state) noexcept {
+  joints_[j].pushed_s = now_s_;
+  joints_[j].pushed_rad = state.angle_rad;
+  joints_[j].pushed_speed = state.speed_rad_per_s;
+}
+
+// The joint moves after it has rested so long; its memory is still that of its rest.
+void MotionPlausibility::begin_motion(std::size_t j, double rested_s) noexcept {
+  Joint& joint = joints_[j];
+  if (rested_s >= kRecent_s) joint.spans = {};
+  if (joint.start != Start::kWaiting || rested_s < kRest_s) return;
+  start(j, joint.reach != 0.0 ? sign_of(joint.reach) : joint.start_command, joint.reference, 0.0);
+}
+
+// The first motion of a run by a motor. Other joints that move, or are pushed, would push as well.
+void MotionPlausibility::start(std::size_t j, double pushed, std::int64_t counts,
+                               double drift) noexcept {
+  Joint& joint = joints_[j];
+  joint.start = Start::kMoving;
+  joint.start_direction = pushed * bounds_[j].motion.gain_sign;
+  joint.start_counts = counts;
+  joint.start_drift = drift / bounds_[j].motion.rad_per_count;
+  joint.start_s = now_s_;
+  bool others_rest =
+      std::abs(drift) <= kStartDrift * bounds_[j].scale && now_s_ - joint.first_s >= kRest_s;
+  for (std::size_t k = 0; k < joint_count_; ++k) {
+    if (k == j) continue;
+    others_rest =
+        others_rest && !drives(k) && fastest_of(k) <= kStartOthersDrift * bounds_[k].scale;
+  }
+  if (!others_rest || joint.start_direction == 0.0) joint.start = Start::kDone;
+}
+
+// At rest under a constant command u a joint is κ u t²/2 away after t. Its encoder has not counted
+// while ∫∫u dt² reached command time_s²/2: the joint is then at most κ command time_s²/2 from where
+// it was last seen (0.07 rad at κ 1.8, 0.5 V, 0.4 s), beyond what its last speed covers. It takes
+// time_s at the stall command and less at more. An honest joint turns round within two counts in
+// ∫∫u dt² = 11.7 q/κ: so time_s must be above sqrt(24 q / (κ command)), 0.2 s there.
+void MotionPlausibility::check_stall(std::size_t j) noexcept {
+  const Joint& joint = joints_[j];
+  const JointMotion& motion = bounds_[j].motion;
+  double limit = 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
+  double reach = std::abs(joint.reach);
+  if (reach <= limit) return;
+  bool others_move = false;
+  for (std::size_t k = 0; k < joint_count_; ++k) {
+    others_move = others_move || joints_[k].moved_s > joint.moved_s + kRest_s / 2.0;
+    if (k != j && fastest_of(k) > kSwingSpeed * bounds_[k].scale) limit *= kSwingFactor;
+  }
+  if (others_move && joint.driven_rest_s <= kCaughtTime_s) {
+    const double steady_s = now_s_ - std::max(joint.moved_s, changed_s_);
+    reach = 0.5 * std::abs(command_[static_cast<std::size_t>(motion.motor)]) * steady_s * steady_s;
+  }
+  if (reach <= limit) return;
+  fail(TripCause::kStall, j, std::sqrt(2.0 * reach / motion.stall_command), motion.stall_time_s);
+}
+
+double MotionPlausibility::fastest_of(std::size_t j) const noexcept {
+  double fastest = 0.0;
+  for (const Span& span : joints_[j].spans) fastest = std::max(fastest, span.speed);
+  return fastest;
+}
+
+void MotionPlausibility::check_sudden_stop(std::size_t j) noexcept {
+  const Joint& joint = joints_[j];
+  const double count = bounds_[j].count_rad;
+  const double a = kDecelerationMax * bounds_[j].scale;
+  const double honest = 3.0 * std::sqrt(count * a) + 1.5 * a * since_s_;
+  const double travel = std::max(kSuddenTravel * bounds_[j].scale, 8.0 * count);
+  const double rest_s = now_s_ - joint.moved_s;
+  if (joint.speed <= honest || joint.speed * rest_s <= travel) return;
+  fail(TripCause::kFrozenEncoder, j, rest_s, travel / joint.speed);
+}
+
+void MotionPlausibility::check_silence(std::size_t j) noexcept {
+  const Joint& joint = joints_[j];
+  const double scale = bounds_[j].scale;
+  const double fastest = fastest_of(j);  // before it stopped
+  double fastest_steady = 0.0;           // of that, under the command that is still in force
+  for (const Span& span : joint.spans) {
+    if (span.since_s >= changed_s_) fastest_steady = std::max(fastest_steady, span.speed);
+  }
+  if (joint.driven_rest_s <= kHeldTimeMin_s) return;
+  double longest_s =
+      fastest > kCaughtSpeed * scale ? kCaughtTime_s : std::numeric_limits<double>::infinity();
+  if (joint.moved_s >= changed_s_ && fastest_steady > kHeldSpeed * scale) {
+    const double held_within = kHeldWithin * scale + bounds_[j].count_rad;
+    longest_s = std::min(longest_s, std::sqrt(16.0 * kRecent_s * held_within / fastest_steady));
+  }
+  if (joint.driven_rest_s <= longest_s) return;
+  fail(TripCause::kFrozenEncoder, j, joint.driven_rest_s, longest_s);
+}
+
+// A motor that begins to push accelerates its joint and with it what hangs there: a passive joint
+// that hardly moves has a frozen encoder, or a clamp, or the motor has no effect on it. The motion
+// that the driven joint had before does not count.
+void MotionPlausibility::check_response(std::size_t j, const MotionSample& sample) noexcept {
+  Joint& joint = joints_[j];
+  if (!joint.awaits_response) return;
+  const double since_s = now_s_ - joint.pushed_s;
+  if (since_s > kPushedTime_s) joint.awaits_response = false;
+  const double before = joint.pushed_speed * since_s;
+  const double pushed = std::abs(sample.now.joint[j].angle_rad - joint.pushed_rad - before);
+  const double travel = kPushedTravel * bounds_[j].scale;
+  if (pushed <= travel) return;
+  joint.awaits_response = false;
+  for (std::size_t p = 0; p < joint_count_; ++p) {
+    const JointState& state = sample.now.joint[p];
+    if (!is_passive(p) || !state.valid || is_at_stop(p, state.angle_rad)) continue;
+    const Joint& passive = joints_[p];
+    if (passive.rested && passive.excursion < kResponseCounts)
+      fail(TripCause::kNoResponse, p, pushed, travel);
+  }
+}
+
+// From rest a joint moves where its motor pushes it.
+void MotionPlausibility::check_direction(std::size_t j, const MotionSample& sample) noexcept {
+  Joint& joint = joints_[j];
+  if (joint.start != Start::kMoving) return;
+  const JointMotion& motion = bounds_[j].motion;
+  const double u = command_[static_cast<std::size_t>(motion.motor)];
+  const double since_s = now_s_ - joint.start_s;
+  const double moved =
+      static_cast<double>(sample.counts[j] - joint.start_counts) - joint.start_drift * since_s;
+  const double ahead = moved * sign_of(motion.rad_per_count) * joint.start_direction;
+  double limit = kStartCounts;
+  if (joint.start_drift != 0.0) limit += since_s / (JointTracker::kWindow * since_s_);
+  if (ahead <= -limit) {
+    fail(TripCause::kWrongDirection, j, -ahead * bounds_[j].count_rad,
+         limit * bounds_[j].count_rad);
+  }
+  bool turned = u * motion.gain_sign * joint.start_direction < 0.0;
+  for (std::size_t k = 0; k < joint_count_; ++k) turned = turned || (k != j && drives(k));
+  const bool judged = since_s > kStart_s && ahead >= limit;
+  if (turned || judged || since_s > kStartMax_s) joint.start = Start::kDone;
+}
+
+// Counts that drift at a steady rate though nothing is driven. A swing is never steady for so long
+// unless its period is above 4 s.
+void MotionPlausibility::check_creep(std::size_t j, const MotionSample& sample) noexcept {
+  Joint& joint = joints_[j];
+  const double span_s = now_s_ - joint.creep_s;
+  if (span_s < kCreepSpan_s) return;
+  const std::int64_t step = sample.counts[j] - joint.creep_counts;
+  const double tolerance = 1.0 + 0.1 * static_cast<double>(std::abs(joint.creep_step));
+  const bool steady = std::abs(step) >= kMoveCounts && std::abs(joint.creep_step) >= kMoveCounts &&
+                      static_cast<double>(std::abs(step - joint.creep_step)) <= tolerance;
+  joint.creep_steady_s = steady ? joint.creep_steady_s + span_s : 0.0;
+  joint.creep_speed = static_cast<double>(std::abs(step)) * bounds_[j].count_rad / span_s;
+  if (!steady) joint.creep_step = step;  // the first of steps that are alike
+  joint.creep_counts = sample.counts[j];
+  joint.creep_s = now_s_;
+  if (joint.creep_steady_s <= kCreepMax_s) return;
+  fail(TripCause::kCreep, j, joint.creep_speed, 0.0);
+}
+
+bool MotionPlausibility::is_creeping() const noexcept {
+  return std::any_of(joints_.begin(), joints_.begin() + static_cast<std::ptrdiff_t>(joint_count_),
+                     [](const Joint& joint) { return joint.creep_steady_s > kCreepNoted_s; });
+}
+
+void MotionPlausibility::check_swings(std::size_t j, const MotionSample& sample) noexcept {
+  Swings& swings = joints_[j].swings;
+  const bool is_free = phase_ == MotionPhase::kReleased || phase_ == MotionPhase::kDriven;
+  const bool driven =
+      std::any_of(command_.begin(), command_.end(), [](double u) { return u != 0.0; });
+  if (!is_free || driven) {
+    swings = {};
+    return;
+  }
+  if (!sample.now.joint[j].valid) return;
+  const std::int64_t counts = sample.counts[j];
+  if (swings.direction == 0) {
+    if (!swings.has_extreme) swings.extreme = counts;
+    swings.has_extreme = true;
+    const std::int64_t ahead = counts - swings.extreme;
+    if (std::abs(ahead) < kTurningCounts) return;
+    swings = {.direction = ahead < 0 ? -1 : 1,
+              .extreme = counts,
+              .turn_counts = counts,
+              .turn_s = now_s_};
+    return;
+  }
+  const std::int64_t ahead = (counts - swings.extreme) * swings.direction;
+  if (ahead > 0) swings.extreme = counts;
+  if (ahead > -kTurningCounts) {
+    const auto turned = static_cast<double>(std::abs(counts - swings.turn_counts));
+    const double per_turn = bounds_[j].counts_per_turn;
+    if (per_turn <= 0.0 || turned < per_turn) return;
+    const double turn = turned / per_turn;
+    judge_growth(j, turn / (now_s_ - swings.turn_s), swings.fastest_turn, 0.0);
+    swings.turn_counts = counts;
+    swings.turn_s = now_s_;
+    return;
+  }
+  if (swings.has_extreme) {
+    judge_growth(j, static_cast<double>(std::abs(swings.extreme - swings.last_extreme)),
+                 swings.largest_swing, static_cast<double>(kGrowthCounts));
+  }
+  swings.has_extreme = true;
+  swings.last_extreme = swings.extreme;
+  swings.extreme = swings.turn_counts = counts;
+  swings.turn_s = now_s_;
+  swings.direction = -swings.direction;
+}
+
+// Each swing is compared with the largest of all before it, the first with none.
+void MotionPlausibility::judge_growth(std::size_t j, double size, double& largest,
+                                      double margin) noexcept {
+  Swings& swings = joints_[j].swings;
+  const bool grows = largest > 0.0 && size > (1.0 + kGrowthShare) * largest + margin;
+  swings.growths = grows ? swings.growths + 1 : 0;
+  if (swings.growths >= kGrowthsMax) {
+    fail(TripCause::kGrowingSwings, j, size / largest, 1.0 + kGrowthShare);
+  }
+  largest = std::max(largest, size);
+}
+
+bool MotionPlausibility::is_at_stop(std::size_t j, double angle_rad) const noexcept {
+  const JointMotion& motion = bounds_[j].motion;
+  const double reach = kSuddenTravel * bounds_[j].scale + 2e-3 * joints_[j].speed;
+  return angle_rad < motion.stop_rad_min + reach || angle_rad > motion.stop_rad_max - reach;
+}
+
+}  // namespace daq

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "daq/safety/safety_limits.hpp"
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// Which motion is plausible at the moment.
+enum class MotionPhase : std::uint8_t {
+  kWatched,   ///< before the run: nothing is driven and nobody touches the rig
+  kHandled,   ///< an operator moves the rig, or the run is over: any motion
+  kDriven,    ///< the output is enabled
+  kReleased,  ///< the rig moves by itself
+};
+
+/// One sample, for the checks of motion.
+struct MotionSample {
+  const Observation& now;
+  std::span<const std::int64_t> counts;  ///< of each joint's encoder, unwrapped
+  std::span<const double> command;       ///< of each motor, in force from this sample on
+  MotionPhase phase = MotionPhase::kHandled;
+};
+
+/// Judges whether encoders move as a rig with these motors can: an encoder that does not count
+/// although it should, or counts although it should not, misleads every other limit. Real-time
+/// safe: no allocation, no exceptions. A number that is NaN fails each check.
+///
+/// Symbols of the derivations: q one count [rad], u the command, κ the joint's acceleration per
+/// unit of the command [rad/s²]. Of a joint that slides read m for rad; its thresholds are a tenth.
+class MotionPlausibility {
+ public:
+  explicit MotionPlausibility(const SafetyLimits& limits);
+
+  /// Adds a sample. Returns the first check that fails, cause kNone when all hold.
+  Trip add(const MotionSample& sample) noexcept;
+
+  /// Before the run: a joint moves steadily. The run waits until it rests, or trips.
+  bool is_creeping() const noexcept;
+
+ private:
+  static constexpr std::size_t kSpanCount = 5;
+  static constexpr std::size_t kMoveHistory = 3;
+  enum class Start : std::uint8_t { kWaiting, kMoving, kDone };
+
+  struct Motion {
+    double time_s = 0.0;
+    std::int64_t counts = 0;
+  };
+
+  /// A short time in which a joint moved.
+  struct Span {
+    double since_s = 0.0;
+    double speed = 0.0;  // mean, magnitude [rad/s]
+  };
+
+  /// Swings of a joint that nothing drives, from turning point to turning point or turn by turn.
+  struct Swings {
+    int direction = 0;  // 0: has not moved yet
+    std::int64_t extreme = 0;
+    std::int64_t last_extreme = 0;
+    bool has_extreme = false;
+    std::int64_t turn_counts = 0;
+    double turn_s = 0.0;
+    double largest_swing = 0.0;  // [counts]
+    double fastest_turn = 0.0;   // [turns/s]
+    int growths = 0;
+  };
+
+  struct Joint {
+    bool seen = false;
+    double first_s = 0.0;        // when
+    std::int64_t reference = 0;  // counts when the joint moved last
+    double moved_s = 0.0;        // time of that
+    double speed = 0.0;          // magnitude, over the last motions [rad/s]
+    std::array<Motion, kMoveHistory> motions{};
+    std::size_t next_motion = 0;
+    double driven_rest_s = 0.0;  // time since then in which a motor drove
+
+    double impulse = 0.0;  // ∫u dt since then
+    double reach = 0.0;    // ∫∫u dt² since then
+
+    std::int64_t span_counts = 0;
+    double span_s = 0.0;
+    std::array<Span, kSpanCount> spans{};  // the last in which it moved
+    std::size_t next_span = 0;
+
+    double steady_command = 0.0;  // of its motor
+
+    bool awaits_response = false;  // its motor began to push
+    double idle_s = 0.0;           // when its motor last did not
+    double last_push_s = 0.0;
+    double pushed_s = 0.0;  // since the command is the same; where and how fast it was then
+    double pushed_rad = 0.0;
+    double pushed_speed = 0.0;
+    std::int64_t origin = 0;     // counts when any motor began to push
+    std::int64_t excursion = 0;  // farthest from there since
+    bool rested = false;         // it had, then
+
+    Start start = Start::kDone;
+    double start_command = 0.0;    // sign of all commands so far; 0: both, or none
+    double start_direction = 0.0;  // that the command asks for, +1 or −1
+    std::int64_t start_counts = 0;
+    double start_drift = 0.0;  // [counts/s]
+    double start_s = 0.0;
+
+    std::int64_t creep_counts = 0;
+    std::int64_t creep_step = 0;
+    double creep_s = 0.0;
+    double creep_steady_s = 0.0;
+    double creep_speed = 0.0;
+
+    Swings swings;
+  };
+
+  struct Bounds {
+    JointMotion motion;
+    double count_rad;  // magnitude
+    double scale;      // 1, or 0.1 of a joint that slides
+    double counts_per_turn;
+  };
+
+  void note_commands(const MotionSample& sample) noexcept;
+  void note_phase(MotionPhase phase) noexcept;
+  void follow(std::size_t j, const MotionSample& sample) noexcept;
+  void note_push(std::size_t j, const MotionSample& sample) noexcept;
+  void note_push_start(std::size_t j, const JointState& state) noexcept;
+  void start(std::size_t j, double pushed, std::int64_t counts, double drift) noexcept;
+  void begin_motion(std::size_t j, double rested_s) noexcept;
+  bool drives(std::size_t j) const noexcept;
+  bool is_passive(std::size_t j) const noexcept;
+  double fastest_of(std::size_t j) const noexcept;
+  bool is_at_stop(std::size_t j, double angle_rad) const noexcept;
+
+  void check_stall(std::size_t j) noexcept;
+  void check_sudden_stop(std::size_t j) noexcept;
+  void check_silence(std::size_t j) noexcept;
+  void check_response(std::size_t j, const MotionSample& sample) noexcept;
+  void check_direction(std::size_t j, const MotionSample& sample) noexcept;
+  void check_creep(std::size_t j, const MotionSample& sample) noexcept;
+  void check_swings(std::size_t j, const MotionSample& sample) noexcept;
+  void judge_growth(std::size_t j, double size, double& largest, double margin) noexcept;
+  void fail(TripCause cause, std::size_t j, double value, double limit) noexcept;
+
+  std::array<Bounds, kJointsMax> bounds_{};
+  std::array<Joint, kJointsMax> joints_{};
+  std::size_t joint_count_ = 0;
+  MotorCommands command_{};  // in force until the next sample
+  MotionPhase phase_ = MotionPhase::kHandled;
+  bool started_ = false;
+  double now_s_ = 0.0;
+  double since_s_ = 0.0;
+  double changed_s_ = 0.0;  // when a motor's command changed
+  Trip found_;
+};
+
+}  // namespace daq

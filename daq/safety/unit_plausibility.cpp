@@ -1,0 +1,120 @@
+#include "daq/safety/unit_plausibility.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace daq {
+namespace {
+
+using firmware_iface::ClockFit;
+using firmware_iface::UnitSample;
+
+// Of a converter with at least 7 bits: it rounds by less than this share of its range.
+constexpr double kRoundingShare = 0.01;
+constexpr double kRateSigmas = 4.0;
+
+}  // namespace
+
+ClockVerdict UnitPlausibility::judge(const ClockFit& clock) noexcept {
+  const double error = std::abs(clock.rate_error_ppm);
+  const double uncertainty = kRateSigmas * clock.rate_sigma_ppm;
+  if (!clock.valid) return ClockVerdict::kUnknown;
+  if (error + uncertainty <= kClockErrorMax_ppm) return ClockVerdict::kGood;
+  return error - uncertainty <= kClockErrorMax_ppm ? ClockVerdict::kUnknown : ClockVerdict::kBad;
+}
+
+bool UnitPlausibility::is_off(const UnitSample& sample) noexcept {
+  return sample.tripped && !sample.driving &&
+         std::all_of(sample.command.begin(), sample.command.end(),
+                     [](double command) { return command == 0.0; });
+}
+
+const SentCommand* UnitPlausibility::find(std::uint64_t number) const noexcept {
+  const SentCommand& sent = history_[number % kHistory];
+  return number != 0 && sent.number == number ? &sent : nullptr;
+}
+
+bool UnitPlausibility::lasts_too_long(Contradiction& contradiction, bool contradicts,
+                                      double time_s) const noexcept {
+  if (!contradiction.lasts) contradiction.since_s = time_s;
+  contradiction.lasts = contradicts;
+  return contradicts && !(time_s - contradiction.since_s <= reaction_s());
+}
+
+// The echo names the command in force, so the two can be compared although others are under way. Of
+// a command that this run did not send nothing is known: the output should be off.
+Trip UnitPlausibility::check_output(const UnitSample& sample, double time_s) noexcept {
+  const SentCommand* sent = sample.command_unknown ? nullptr : find(sample.command_sequence);
+  const bool enabled = sent != nullptr && sent->enabled && !sample.tripped;
+  bool contradicts = sample.driving != enabled || sample.command_unknown;
+  Trip trip{TripCause::kCommandMismatch, 0, time_s, 0.0, 0.0};
+  double largest = -1.0;
+  for (std::size_t m = 0; m < expected_.motor_count; ++m) {
+    const double wanted = enabled ? sent->command[m] : 0.0;
+    const double share = std::abs(sample.command[m] - wanted) / expected_.command_range[m];
+    contradicts = contradicts || !(share <= kRoundingShare);
+    if (share <= largest) continue;
+    largest = share;
+    trip.joint = static_cast<std::uint8_t>(m);
+    trip.value = sample.command[m];
+    trip.limit = wanted;
+  }
+  return lasts_too_long(output_, contradicts, time_s) ? trip : Trip{};
+}
+
+// A command that enables is as old as the sample that it answers; one that does not, as it was
+// sent. Of what was sent before the run drove, or never, the age counts from when it began to.
+Trip UnitPlausibility::check_age_of_command(const UnitSample& sample, double time_s,
+                                            double driving_for_s) const noexcept {
+  const SentCommand* sent = find(sample.command_sequence);
+  double age_s = driving_for_s;
+  if (sent != nullptr) {
+    const double own_s = sent->enabled
+                             ? static_cast<double>(sample.unit_time_us - sent->unit_time_us) * 1e-6
+                             : static_cast<double>((sample.received - sent->at).count()) * 1e-9;
+    age_s = std::min(age_s, own_s);
+  }
+  const double limit_s = expected_.ttl_s + expected_.period_s;
+  if (sample.tripped || age_s <= limit_s) return {};
+  return {TripCause::kStaleCommand, 0, time_s, age_s, limit_s};
+}
+
+// A sample that is older than it may be is no base for a command; one that comes before it can have
+// been latched shows a clock that has jumped ahead, by which nothing has an age.
+Trip UnitPlausibility::check_clock(const UnitSample& sample, const ClockFit& clock,
+                                   double time_s) const noexcept {
+  const ClockVerdict verdict = judge(clock);
+  if (!clock.valid || verdict == ClockVerdict::kBad) {
+    return {TripCause::kUnitClock, 0, time_s,
+            clock.valid ? clock.rate_error_ppm : std::numeric_limits<double>::quiet_NaN(),
+            kClockErrorMax_ppm};
+  }
+  const double host_s =
+      static_cast<double>((sample.received - clock.host_reference).count()) * 1e-9;
+  const double unit_s = static_cast<double>(sample.unit_time_us - clock.unit_reference_us) * 1e-6;
+  const double age_s = host_s - unit_s / (1.0 + clock.rate_error_ppm * 1e-6);
+  if (std::abs(age_s) <= expected_.staleness_s_max) return {};
+  return {TripCause::kSampleAge, 0, time_s, age_s, expected_.staleness_s_max};
+}
+
+Trip UnitPlausibility::add(const UnitSample& sample, const ClockFit& clock, double time_s,
+                           double driving_for_s, bool has_fault) noexcept {
+  if (sample.command_delay_ticks) {
+    const double delay_s =
+        std::min(*sample.command_delay_ticks * expected_.tick_s, expected_.ttl_s);
+    delay_s_ = is_measured_ ? std::max(delay_s_, delay_s) : delay_s;
+    is_measured_ = true;
+  }
+  const bool contradicts =
+      sample.tripped != (sample.fault_flags != 0) || (has_fault && !sample.tripped);
+  if (lasts_too_long(faults_, contradicts, time_s)) {
+    return {TripCause::kFaultMismatch, 0, time_s, static_cast<double>(sample.fault_flags), 0.0};
+  }
+  Trip trip = check_output(sample, time_s);
+  if (trip.cause != TripCause::kNone || driving_for_s < 0.0) return trip;
+  trip = check_age_of_command(sample, time_s, driving_for_s);
+  return trip.cause != TripCause::kNone ? trip : check_clock(sample, clock, time_s);
+}
+
+}  // namespace daq

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "daq/scenario/observation.hpp"
+
+namespace daq {
+
+/// Tries a motor that nobody knows yet: commands until a joint has moved a little, then the
+/// opposite until that joint stops, at most as long as the push took.
+struct NudgeSettings {
+  std::size_t joint = 0;  // that the motor drives
+  std::size_t joint_count = 1;
+  double level = 0.0;       // of the command, reached after rise_s [unit of the control signal]
+  double rise_s = 0.0;      // 0: at once
+  double push_s_max = 0.0;  // the command ends then, whatever moved
+  double motion_rad = 0.0;  // of the joint; it ends the push
+  double other_motion_rad = 0.0;  // of any other joint, likewise
+  double rest_s = 0.1;            // without a command, at the end
+};
+
+class Nudge {
+ public:
+  explicit Nudge(const NudgeSettings& settings) : settings_(settings) {}
+
+  double command(const Moment& now) noexcept;
+  double command_peak() const noexcept;
+  Phase phase() const noexcept {
+    return stage_ == Stage::kOver ? Phase::kFinished : Phase::kRunning;
+  }
+  std::vector<std::string> faults() const;
+
+ private:
+  enum class Stage { kBegin, kPush, kBrake, kRest, kOver };
+
+  bool has_moved(const Moment& now) const noexcept;
+  bool has_stopped(const Moment& now) noexcept;
+  void enter(Stage stage, double time_s) noexcept;
+
+  NudgeSettings settings_;
+  Stage stage_ = Stage::kBegin;
+  double since_s_ = 0.0;  // start of the stage
+  double pushed_s_ = 0.0;
+  double pushed_command_ = 0.0;  // when the push ended
+  double direction_ = 0.0;       // of the joint's motion in the push
+  double farthest_rad_ = 0.0;    // that it came in this direction
+  double farthest_s_ = 0.0;
+  std::array<double, kJointsMax> start_rad_{};
+};
+
+}  // namespace daq

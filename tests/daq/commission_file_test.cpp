@@ -1,0 +1,226 @@
+#include "daq/config/commission_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "daq/commands/commission_check.hpp"
+#include "daq/config/joint_guide.hpp"
+#include "firmware_iface/link/unit_link.hpp"
+#include "firmware_iface/sim/config/sim_config.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/line_diff.hpp"
+#include "tests/support/source_folder.hpp"
+#include "tests/support/virtual_time.hpp"
+
+namespace daq {
+namespace {
+
+constexpr const char* kText = R"(name: "r"  # a rig
+hinge {
+  name: "1"
+  parent { body: "ground" axis { y: -1 } zero_direction { x: 1 } }
+  child { body: "A" zero_direction { y: 1 } }
+  motor { control_unit: "V" control_max: 10 gain { value: 0.05 free: true } }
+  encoder { counts_per_turn: 4096 offset { value: 0.1 } }
+}
+hinge {
+  name: "2" kind: PRISMATIC
+  parent { body: "A" axis { x: 0.6 y: 0.8 } zero_direction { x: 1 } }  # at the left stop
+  encoder { counts_per_m: 20000 }
+}
+unit {
+  url: "pty:///x"
+  # Two encoders.
+  channel {
+    hinge: "1"  # the arm
+  }
+  channel { hinge: "2" offset_m: 0.25 }  # the cart
+  ttl_ms: 30
+}
+safety {
+  command_max: 8
+  hinge { hinge: "1" angle_rad_min: -2 angle_rad_max: 3 speed_rad_per_s_max: 30 }
+  hinge { hinge: "2" position_m_min: -9 position_m_max: 8 speed_m_per_s_max: 5 }
+}
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), with);
+}
+
+std::string hash_of(const std::string& text) {
+  return commission_hash(parse_rig_config("r.textproto", text).commissioned_fields, "00c0ffee");
+}
+
+// What nobody checked does not count.
+TEST(CommissionHash, StaysWithWhatDoesNotMatter) {
+  const std::string hash = hash_of(kText);
+  EXPECT_EQ(hash.size(), 16U);
+  const std::pair<const char*, const char*> kHarmless[] = {
+      {"# the arm", "# the other arm"},
+      {"ttl_ms: 30", "ttl_ms:   30 # ms\n"},
+      {"name: \"r\"", "name: \"s\""},
+      {"pty:///x", "serial:///dev/rig"},
+      {"gain { value: 0.05 free: true }", "gain { value: 0.0729 }"},
+      {"offset { value: 0.1 }", "offset { value: 0.2 }"},
+      {"  ttl_ms: 30\n", "  ttl_ms: 30\n  commissioned { date: \"x\" hash: \"y\" }\n"}};
+  for (const auto& [what, with] : kHarmless) {
+    EXPECT_EQ(hash_of(replaced(kText, what, with)), hash) << with;
+  }
+}
+
+TEST(CommissionHash, ChangesWithEverythingThatWasChecked) {
+  const std::string hash = hash_of(kText);
+  const std::pair<const char*, const char*> kChanges[] = {
+      {"hinge: \"1\"  # the arm", "hinge: \"1\" inverted: true"},
+      {"offset_m: 0.25", "offset_m: 0.26"},
+      {"ttl_ms: 30", "ttl_ms: 31"},
+      {"command_max: 8", "command_max: 7"},
+      {"angle_rad_max: 3", "angle_rad_max: 3.1"},
+      {"counts_per_turn: 4096", "counts_per_turn: 2048"},
+      {"counts_per_m: 20000", "counts_per_m: 10000"},
+      {"control_unit: \"V\"", "control_unit: \"A\""},
+      {"control_max: 10", "control_max: 9"},
+      {"value: 0.05", "value: -0.05"}};
+  for (const auto& [what, with] : kChanges) {
+    EXPECT_NE(hash_of(replaced(kText, what, with)), hash) << with;
+  }
+  EXPECT_NE(commission_hash(parse_rig_config("r", kText).commissioned_fields, "00c0ffef"), hash);
+}
+
+// Channels change places with what is written in them; signs and offsets are set where the file
+// states them, or would; the rest stays to the letter.
+TEST(CommissionEdits, KeepEverythingElse) {
+  const RigConfig rig = parse_rig_config("r.textproto", kText);
+  CommissionEdit edit;
+  edit.channel = {{"2", false, -0.125}, {"1", true, 0.0}};
+  std::string expected = kText;
+  expected = replaced(expected, R"(  channel {
+    hinge: "1"  # the arm
+  }
+  channel { hinge: "2" offset_m: 0.25 }  # the cart
+)",
+                      R"(  channel { hinge: "2" offset_m: -0.125 }
+  channel {
+    hinge: "1"  # the arm
+    inverted: true
+  }  # the cart
+)");
+  EXPECT_EQ(edit_rig(rig, edit), expected);
+}
+
+TEST(CommissionEdits, WriteARecordThatHolds) {
+  const RigConfig rig = parse_rig_config("r.textproto", kText);
+  firmware_iface::UnitFacts facts;
+  facts.unit_id = 0xABC;
+  facts.configuration_hash = 0x1234;
+  EXPECT_EQ(commission_state(rig, facts), CommissionState::kNever);
+
+  CommissionEdit edit{.channel = {{"1", true, 0.5}, {"2", false, 0.25}},
+                      .record = CommissionRecord{"2026-11-26", unit_id_text(facts),
+                                                 configuration_hash_text(facts), ""}};
+  const std::string text = edit_rig(rig, edit);
+  const RigConfig written = parse_rig_config("r.textproto", text);
+  EXPECT_EQ(commission_state(written, facts), CommissionState::kCurrent) << text;
+  EXPECT_EQ(written.commissioned->unit_id, "0000000000000abc");
+  EXPECT_TRUE(written.channel[0].inverted);
+  EXPECT_EQ(written.channel[0].offset_rad, 0.5);
+
+  const RigConfig changed =
+      parse_rig_config("r.textproto", replaced(text, "angle_rad_max: 3", "angle_rad_max: 4"));
+  EXPECT_EQ(commission_state(changed, facts), CommissionState::kFileChanged);
+  EXPECT_NE(describe(CommissionState::kFileChanged, changed).find("2026-11-26"), std::string::npos);
+  facts.configuration_hash = 0x1235;
+  EXPECT_EQ(commission_state(written, facts), CommissionState::kUnitChanged);
+}
+
+// --- What a run says ---
+
+Scenario step(double command) { return Scenario("step", Step{.amplitude = command}, 1.0); }
+
+TEST(CommissionCheck, RefusesLargeCommandsOfARigThatIsNotCommissioned) {
+  const RigConfig rig = parse_rig_config("r.textproto", kText);  // command_max 8
+  const firmware_iface::UnitFacts facts;
+  const auto check = [&](double peak, bool allowed = false) {
+    return check_commissioning(rig, facts, "s.textproto", step(peak), allowed);
+  };
+  EXPECT_FALSE(check(2.0).refuses);
+  EXPECT_NE(check(2.0).text.find("never commissioned"), std::string::npos);
+  const CommissionNotice refused = check(2.0001);
+  EXPECT_TRUE(refused.refuses);
+  for (const char* part : {"r.textproto was never commissioned", "s.textproto commands up to 2",
+                           "'rigcal-daq commission --rig r.textproto'", "--not-commissioned"}) {
+    EXPECT_NE(refused.text.find(part), std::string::npos) << refused.text;
+  }
+  EXPECT_TRUE(check(std::numeric_limits<double>::quiet_NaN()).refuses);
+  EXPECT_FALSE(check(8.0, true).refuses);
+  EXPECT_FALSE(check(0.0).refuses);
+}
+
+TEST(CommissionCheck, SaysNothingOfARigThatIsCommissioned) {
+  RigConfig rig = parse_rig_config("r.textproto", kText);
+  const firmware_iface::UnitFacts facts;
+  const std::string unit = configuration_hash_text(facts);
+  rig.commissioned = {"2026-11-26", unit_id_text(facts), unit,
+                      commission_hash(rig.commissioned_fields, unit)};
+  EXPECT_EQ(check_commissioning(rig, facts, "s.textproto", step(8.0), false).text, "");
+}
+
+// --- Words for the operator ---
+
+TEST(JointGuides, SayWhatTheRigFileSays) {
+  const RigConfig rig = parse_rig_config("r.textproto", kText);
+  EXPECT_EQ(read_joint_guide(rig, "1").positive_way, "clockwise seen from above");
+  EXPECT_EQ(read_joint_guide(rig, "1").zero, "+y of body \"A\" along +x of the world");
+  EXPECT_EQ(read_joint_guide(rig, "2").positive_way, "toward (0.6 0.8 0) of body \"A\"");
+  EXPECT_EQ(read_joint_guide(rig, "2").zero, "at the left stop");
+}
+
+TEST(LineDiff, ShowsWhatChanged) {
+  EXPECT_EQ(proto::line_diff("a\nb\nc\n", "a\nb\nc\n"), "");
+  EXPECT_EQ(proto::line_diff("a\nb\nc\nd\n", "a\nB\nc\nd\ne\n"),
+            "    2 - b\n    2 + B\n    5 + e\n");
+  EXPECT_EQ(proto::line_diff("", "a"), "    1 + a\n");
+  EXPECT_EQ(proto::line_diff("a\nb", ""), "    1 - a\n    2 - b\n");
+  // So many lines that all between the first and the last change is shown.
+  std::string many, other;
+  for (int k = 0; k < 3000; ++k) many += std::to_string(k) + "\n";
+  other = "x\n" + many + "y\n";
+  EXPECT_EQ(proto::line_diff(many, other).substr(0, 10), "    1 - 0\n");
+}
+
+// --- Shipped rig files ---
+
+firmware_iface::UnitFacts facts_of(const std::string& simulation) {
+  namespace sim = firmware_iface::sim;
+  const sim::SimConfig config =
+      sim::load_sim_config(test_support::source_folder() + "/configs/" + simulation);
+  auto time = std::make_shared<firmware_iface::VirtualTime>();
+  sim::SimTransport transport(
+      std::make_unique<sim::UnitSimulation>(config.settings, config.make_plant(), time->now()),
+      time, "virtual unit", config.settings.to_host.baud_rate);
+  firmware_iface::UnitLink link(transport);
+  const auto facts = link.connect();
+  EXPECT_TRUE(facts.ok());
+  return facts.ok() ? facts.value() : firmware_iface::UnitFacts{};
+}
+
+// A record that is out of date would refuse the demo: scripts/commission_configs.sh renews them.
+TEST(Commission, ShippedRigsAreCommissioned) {
+  const std::pair<const char*, const char*> kShipped[] = {
+      {"rig-furuta.textproto", "sim-furuta-hanging.textproto"},
+      {"rig-furuta.textproto", "sim-furuta.textproto"},
+      {"rig-pendulum.textproto", "sim-pendulum.textproto"}};
+  for (const auto& [rig, simulation] : kShipped) {
+    const RigConfig config = load_rig_config(test_support::source_folder() + "/configs/" + rig);
+    EXPECT_EQ(commission_state(config, facts_of(simulation)), CommissionState::kCurrent)
+        << rig << " at " << simulation << ": run scripts/commission_configs.sh";
+  }
+}
+
+}  // namespace
+}  // namespace daq

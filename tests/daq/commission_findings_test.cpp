@@ -1,0 +1,430 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "daq/commission/commissioning.hpp"
+#include "proto/text/input_error.hpp"
+
+// What is concluded from counts and pulses, without a rig: each threshold on both sides.
+
+namespace daq {
+namespace {
+
+constexpr double kTurn = 4096.0;
+constexpr double kQuarter = kTurn / 4;
+
+EncoderTrack track_of(double change, std::uint64_t missing = 0) {
+  EncoderTrack track;
+  track.last = change;
+  track.lowest = static_cast<std::int64_t>(std::min(0.0, change));
+  track.highest = static_cast<std::int64_t>(std::max(0.0, change));
+  track.sample_count = 1000;
+  track.missing_count = missing;
+  return track;
+}
+
+TurnFinding turn_of(const std::vector<double>& changes, std::size_t own = 0,
+                    double tolerance = 1.3) {
+  std::vector<EncoderTrack> tracks;
+  for (const double change : changes) tracks.push_back(track_of(change));
+  return judge_turn(tracks, own, kQuarter, tolerance);
+}
+
+JointLimits limits(double range_rad, bool slides = false) {
+  return {.hinge = "1",
+          .angle_rad_min = -0.5 * range_rad,
+          .angle_rad_max = 0.5 * range_rad,
+          .slides = slides};
+}
+
+// --- Encoders ---
+
+TEST(RestJudgement, TellsDriftFromMotionAndFlicker) {
+  EXPECT_EQ(judge_rest(track_of(2.0)), RestVerdict::kStill);
+  EXPECT_EQ(judge_rest(track_of(3.0)), RestVerdict::kDrifts);
+  EXPECT_EQ(judge_rest(track_of(-3.0)), RestVerdict::kDrifts);
+  EncoderTrack swings = track_of(74.0);
+  swings.highest = 100;
+  EXPECT_EQ(judge_rest(swings), RestVerdict::kMoves);
+  swings.last = 76.0;
+  EXPECT_EQ(judge_rest(swings), RestVerdict::kDrifts);
+  EXPECT_EQ(judge_rest(track_of(0.0, 1000)), RestVerdict::kMissing);
+  EXPECT_EQ(judge_rest(track_of(0.0, 999)), RestVerdict::kStill);
+}
+
+// A hand is good to 30 %: within it the scale is confirmed, beyond it is not.
+TEST(TurnJudgement, ConfirmsTheScaleWithinTheToleranceOfAHand) {
+  for (const double sign : {1.0, -1.0}) {
+    EXPECT_EQ(turn_of({sign * kQuarter * 1.29, 0}).verdict, TurnVerdict::kRight);
+    EXPECT_EQ(turn_of({sign * kQuarter * 1.31, 0}).verdict, TurnVerdict::kUncertain);
+    EXPECT_EQ(turn_of({sign * kQuarter / 1.29, 0}).verdict, TurnVerdict::kRight);
+    EXPECT_EQ(turn_of({sign * kQuarter / 1.31, 0}).verdict, TurnVerdict::kUncertain);
+    EXPECT_EQ(turn_of({sign * kQuarter, 0}).counts, sign * kQuarter);
+  }
+  EXPECT_EQ(turn_of({kQuarter * 1.09, 0}, 0, 1.1).verdict, TurnVerdict::kRight);
+  EXPECT_EQ(turn_of({kQuarter * 1.11, 0}, 0, 1.1).verdict, TurnVerdict::kUncertain);
+}
+
+// Twenty percent off by hand, each usual factor is still named, and no other.
+TEST(TurnJudgement, NamesTheFactor) {
+  for (const double factor : {1.0 / 64, 1.0 / 16, 1.0 / 8, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 64.0}) {
+    for (const double hand : {0.8, 1.0, 1.2}) {
+      const TurnFinding turn = turn_of({kQuarter * factor * hand, 0});
+      EXPECT_EQ(turn.verdict, TurnVerdict::kFactor) << factor << ' ' << hand;
+      EXPECT_EQ(turn.factor, factor);
+    }
+  }
+  EXPECT_EQ(turn_of({kQuarter * 30, 0}).verdict, TurnVerdict::kUncertain);
+}
+
+// An encoder that counts a hundredth of what is expected, or three counts, has not been moved.
+TEST(TurnJudgement, TellsADeadEncoderFromAShakenOne) {
+  EXPECT_EQ(turn_of({0.009 * kQuarter, 0}).verdict, TurnVerdict::kNothing);
+  EXPECT_NE(turn_of({0.011 * kQuarter, 0}).verdict, TurnVerdict::kNothing);
+  const std::vector<EncoderTrack> coarse = {track_of(2.0)};
+  EXPECT_EQ(judge_turn(coarse, 0, 2.0, 1.3).verdict, TurnVerdict::kNothing);
+  EXPECT_EQ(turn_of({0.0}).encoder, 0U);
+}
+
+// The encoder of another joint that counts instead belongs to this joint; one that a reaction moves
+// along does not.
+TEST(TurnJudgement, FindsTheEncoderThatCountsInstead) {
+  const TurnFinding turn = turn_of({3.0, -kQuarter, 0.0});
+  EXPECT_EQ(turn.verdict, TurnVerdict::kOtherEncoder);
+  EXPECT_EQ(turn.encoder, 1U);
+  EXPECT_EQ(turn.counts, -kQuarter);
+  EXPECT_EQ(turn_of({0.0, 0.41 * kQuarter}).verdict, TurnVerdict::kOtherEncoder);
+  EXPECT_EQ(turn_of({0.0, 0.39 * kQuarter}).verdict, TurnVerdict::kNothing);
+  EXPECT_EQ(turn_of({0.49 * kQuarter, kQuarter}).verdict, TurnVerdict::kOtherEncoder);
+  EXPECT_EQ(turn_of({0.51 * kQuarter, kQuarter}).verdict, TurnVerdict::kTwoEncoders);
+  EXPECT_EQ(turn_of({kQuarter, 0.51 * kQuarter}).verdict, TurnVerdict::kTwoEncoders);
+  EXPECT_EQ(turn_of({kQuarter, 0.49 * kQuarter}).verdict, TurnVerdict::kRight);
+  // Counts 16 times too few beside a pendulum that swings by 30 degrees.
+  EXPECT_EQ(turn_of({kQuarter / 16, 0.33 * kQuarter}).verdict, TurnVerdict::kFactor);
+}
+
+TEST(TurnJudgement, FindsJumpsThatNoHandMakes) {
+  EncoderTrack track;
+  track.step_max = -204;
+  EXPECT_EQ(find_jump(track, kTurn), 0);
+  track.step_max = -205;
+  EXPECT_EQ(find_jump(track, kTurn), -205);
+  track.step_max = 100;
+  EXPECT_EQ(find_jump(track, 256.0), 0);
+  track.step_max = 101;
+  EXPECT_EQ(find_jump(track, 256.0), 101);
+  EXPECT_EQ(modulus_of_jump(-65530), 65536U);
+  EXPECT_EQ(modulus_of_jump(4097), 4096U);
+  EXPECT_EQ(modulus_of_jump(16777200), 16777216U);
+  EXPECT_EQ(modulus_of_jump(3000), 0U);
+}
+
+TEST(HandMotions, TakeHalfOfTheRangeAtMost) {
+  constexpr double kPi = std::numbers::pi;
+  EXPECT_EQ(hand_motion(limits(1.01 * kPi)).amount, 0.25);
+  EXPECT_EQ(hand_motion(limits(0.99 * kPi)).amount, 1.0 / 12);
+  EXPECT_EQ(hand_motion(limits(0.99 * kPi / 3)).amount, 1.0 / 36);
+  EXPECT_EQ(hand_motion(limits(0.1)).amount, 1.0 / 36);
+  EXPECT_EQ(hand_motion(limits(0.21, true)).amount, 0.1);
+  EXPECT_EQ(hand_motion(limits(0.19, true)).amount, 0.02);
+  EXPECT_FALSE(exact_hand_motion(limits(2.1 * kPi)).has_value());
+  EXPECT_TRUE(exact_hand_motion(limits(2.3 * kPi)).has_value());
+  EXPECT_FALSE(exact_hand_motion(limits(10.0, true)).has_value());
+}
+
+// angle = sign counts 2 pi / counts_per_turn + offset is zero at the mark.
+TEST(ZeroJudgement, FindsTheOffset) {
+  ChannelConfig channel{.hinge = "1", .counts_per_turn = kTurn};
+  EXPECT_NEAR(judge_zero(1024.0, channel).offset, -std::numbers::pi / 2, 1e-12);
+  channel.inverted = true;
+  EXPECT_NEAR(judge_zero(1024.0, channel).offset, std::numbers::pi / 2, 1e-12);
+  channel.offset_rad = 1.53;  // what the file says is confirmed within 0.05 rad, and stays
+  EXPECT_TRUE(judge_zero(1024.0, channel).confirmed);
+  EXPECT_EQ(judge_zero(1024.0, channel).offset, 1.53);
+  EXPECT_NEAR(judge_zero(1024.0, channel).present_offset, std::numbers::pi / 2, 1e-12);
+  channel.offset_rad = 1.51;
+  EXPECT_FALSE(judge_zero(1024.0, channel).confirmed);
+  // A turn on from there is the same mark.
+  const ZeroFinding turned = judge_zero(1024.0 + kTurn, channel);
+  EXPECT_NEAR(turned.offset, std::numbers::pi / 2, 1e-12);
+  EXPECT_EQ(turned.whole_turns, 1);
+  EXPECT_NEAR(turned.present_offset, 2.5 * std::numbers::pi, 1e-12);
+}
+
+TEST(ZeroJudgement, FindsTheOffsetOfAJointThatSlides) {
+  const ChannelConfig channel{.hinge = "1", .slides = true, .counts_per_turn = 20'000.0};
+  EXPECT_DOUBLE_EQ(judge_zero(100.0, channel).offset, -5e-3);
+  EXPECT_TRUE(judge_zero(19.0, channel).confirmed);
+  EXPECT_FALSE(judge_zero(21.0, channel).confirmed);
+}
+
+// --- Motors ---
+
+TEST(NudgeLimits, StayBelowTheRangeOfTheJoint) {
+  const double count = 2.0 * std::numbers::pi / kTurn;
+  const NudgeLimits fine = nudge_limits(limits(20.0), count);
+  EXPECT_DOUBLE_EQ(fine.seen_rad, 4 * count);
+  EXPECT_DOUBLE_EQ(fine.push_rad, 0.05);
+  EXPECT_DOUBLE_EQ(nudge_limits(limits(20.0), 16 * count).push_rad, 0.2);
+  EXPECT_DOUBLE_EQ(nudge_limits(limits(20.0), 6 * count).push_rad, 96 * count);
+  EXPECT_DOUBLE_EQ(nudge_limits(limits(0.4), count).push_rad, 0.02);
+  EXPECT_DOUBLE_EQ(nudge_limits(limits(20.0), 1e-6).seen_rad, 2e-3);
+  EXPECT_DOUBLE_EQ(nudge_limits(limits(1.0, true), 1e-5).push_rad, 5e-3);
+}
+
+/// Samples of a joint at rest until breakaway, by a command given for each time.
+template <typename Command>
+std::vector<NudgeSample> motion_under(const Command& command, double kappa, double dead_band,
+                                      double duration_s, double count = 0.0) {
+  constexpr double kPeriod_s = 1e-3;
+  std::vector<NudgeSample> samples;
+  double angle = 0.3, speed = 0.0;
+  for (double t = 0.0; t < duration_s; t += kPeriod_s) {
+    const double u = command(t);
+    const double shown = count > 0.0 ? std::round(angle / count) * count : angle;
+    samples.push_back({t, u, shown});
+    const double drive = std::abs(u) > dead_band ? u - std::copysign(dead_band, u) : 0.0;
+    const double acceleration = kappa * drive;
+    angle += speed * kPeriod_s + 0.5 * acceleration * kPeriod_s * kPeriod_s;
+    speed += acceleration * kPeriod_s;
+  }
+  return samples;
+}
+
+// A constant push from rest, then a brake that must not count. Single samples without a command,
+// where one came late, do not end the push.
+TEST(PulseJudgement, FindsTheAcceleration) {
+  const auto push = [](double t) { return t < 0.1 ? 0.0 : t < 0.4 ? 0.5 : -0.5; };
+  std::vector<NudgeSample> samples = motion_under(push, -2.0, 0.1, 0.7);
+  NudgeFinding finding = judge_pulse(samples, 0.006);
+  EXPECT_TRUE(finding.moved);
+  EXPECT_NEAR(finding.acceleration, -0.8, 0.01);
+  EXPECT_NEAR(finding.motion_rad, -0.5 * 0.8 * 0.09, 5e-4);
+  samples[200].command = 0.0;
+  finding = judge_pulse(samples, 0.006);
+  EXPECT_NEAR(finding.acceleration, -0.8, 0.01);
+}
+
+TEST(PulseJudgement, SeesMotionFromItsThresholdOn) {
+  const auto push = [](double t) { return t < 0.1 ? 0.5 : 0.0; };
+  const std::vector<NudgeSample> samples = motion_under(push, 1.0, 0.0, 0.2);
+  const double motion = 0.5 * 0.5 * 0.01;
+  EXPECT_TRUE(judge_pulse(samples, 0.99 * motion).moved);
+  EXPECT_FALSE(judge_pulse(samples, 1.02 * motion).moved);
+  EXPECT_FALSE(judge_pulse({}, 0.006).moved);
+  EXPECT_FALSE(judge_pulse(motion_under([](double) { return 0.0; }, 1.0, 0.0, 0.1), 0.0).moved);
+}
+
+// Breaking away at the dead band the angle grows as the cube of time; the encoder shows it late.
+TEST(RampJudgement, FindsTheDeadBand) {
+  const double count = 2.0 * std::numbers::pi / kTurn;
+  for (const double sign : {1.0, -1.0}) {
+    for (const double dead_band : {0.02, 0.1, 0.3}) {
+      const auto ramp = [sign](double t) { return sign * 0.25 * t; };
+      std::vector<NudgeSample> samples = motion_under(ramp, 1.2, dead_band, 2.0, count);
+      std::size_t end = 0;
+      while (end < samples.size() && std::abs(samples[end].angle_rad - samples[0].angle_rad) < 0.05)
+        ++end;
+      samples.resize(end);
+      const NudgeFinding finding = judge_ramp(samples, 4 * count);
+      ASSERT_TRUE(finding.moved);
+      EXPECT_NEAR(finding.onset_command, sign * dead_band, 0.02) << dead_band;
+    }
+  }
+  EXPECT_FALSE(
+      judge_ramp(motion_under([](double t) { return 0.1 * t; }, 1.0, 1.0, 1.0), 1e-3).moved);
+}
+
+TEST(MotorFiguresOf, BothDirections) {
+  NudgeFinding positive{.moved = true, .acceleration = -0.9};
+  NudgeFinding negative{.moved = true, .acceleration = 0.7};
+  const NudgeFinding rise{.moved = true, .onset_command = 0.1};
+  const NudgeFinding fall{.moved = true, .onset_command = -0.3};
+  const MotorFigures figures = motor_figures(1.0, positive, negative, rise, fall);
+  EXPECT_DOUBLE_EQ(figures.dead_band, 0.3);
+  EXPECT_DOUBLE_EQ(figures.acceleration, -1.0);  // -0.8 by 1 less 0.2
+}
+
+// --- The whole ---
+
+RigConfig three_joints() {
+  return parse_rig_config("r.textproto", R"(name: "r"
+hinge { name: "1" motor { control_unit: "V" gain { value: 0.05 } }
+        encoder { counts_per_turn: 4096 } }
+hinge { name: "2" encoder { counts_per_turn: 4096 } }
+hinge { name: "3" encoder { counts_per_turn: 4096 } }
+unit { channel { hinge: "1" } channel { hinge: "2" } channel { hinge: "3" } }
+safety { command_max: 10
+  hinge { hinge: "1" angle_rad_min: -9 angle_rad_max: 9 speed_rad_per_s_max: 30 }
+  hinge { hinge: "2" angle_rad_min: -8 angle_rad_max: 8 speed_rad_per_s_max: 30 }
+  hinge { hinge: "3" angle_rad_min: -7 angle_rad_max: 7 speed_rad_per_s_max: 30 } })");
+}
+
+firmware_iface::UnitFacts three_encoders() {
+  firmware_iface::UnitFacts facts;
+  facts.encoder_count = 3;
+  for (std::size_t e = 0; e < 3; ++e) facts.encoder[e].counts_per_turn = 4096;
+  return facts;
+}
+
+/// Counts that change from zero to these and stay.
+EncoderWatch watch_of(const std::vector<std::int64_t>& changes) {
+  EncoderWatch watch;
+  firmware_iface::UnitSample sample;
+  sample.encoder_count = static_cast<int>(changes.size());
+  sample.encoders_valid = 0xFFFF;
+  for (int k = 0; k <= 2000; ++k) {
+    sample.unit_time_us = 1000 * k;
+    for (std::size_t e = 0; e < changes.size(); ++e) {
+      sample.encoder_counts[e] = changes[e] * std::min(k, 1000) / 1000;
+    }
+    watch.add(sample);
+  }
+  return watch;
+}
+
+// Three channels in a circle: each joint's encoder, limits and all go to its place.
+TEST(Commissioning, FindsChannelsInACircle) {
+  Commissioning found(three_joints(), three_encoders(), {});
+  found.add_turn(0, {}, watch_of({0, 1024, 0}));
+  found.add_turn(1, {}, watch_of({0, 0, 1024}));
+  found.add_turn(2, {}, watch_of({-1024, 0, 0}));
+  EXPECT_EQ(fault_count(found.conclude_turns()), 0U);
+  ASSERT_EQ(found.rig().channel[0].hinge, "3");
+  EXPECT_EQ(found.rig().channel[1].hinge, "1");
+  EXPECT_EQ(found.rig().channel[2].hinge, "2");
+  EXPECT_EQ(found.rig().limits.joint[0].angle_rad_max, 7.0);
+  EXPECT_TRUE(found.joints()[2].inverted);
+  EXPECT_EQ(found.motors()[0].channel, 1U);
+}
+
+// A joint whose encoder is dead keeps the one that is left over, and is not reliable.
+TEST(Commissioning, KeepsTheLeftOverEncoderForAJointThatDidNotCount) {
+  Commissioning found(three_joints(), three_encoders(), {});
+  found.add_turn(0, {}, watch_of({1024, 0, 0}));
+  found.add_turn(1, {}, watch_of({0, 0, 0}));
+  found.add_turn(2, {}, watch_of({0, 0, 1024}));
+  EXPECT_TRUE(found.conclude_turns().empty());
+  EXPECT_NE(found.reason_against_motors(), "");
+}
+
+// With one joint checked alone, which encoder another has cannot be concluded.
+TEST(Commissioning, AsksForAllJointsWhereOneHasAnothersEncoder) {
+  Commissioning found(three_joints(), three_encoders(), {"1"});
+  EXPECT_FALSE(found.is_whole());
+  found.add_turn(0, {}, watch_of({0, 1024, 0}));
+  EXPECT_EQ(fault_count(found.conclude_turns()), 1U);
+  EXPECT_EQ(found.rig().channel[0].hinge, "1");
+}
+
+// The unit's own description goes with the encoder, not with the joint.
+TEST(Commissioning, RefusesAnOrderThatTheUnitContradicts) {
+  firmware_iface::UnitFacts facts = three_encoders();
+  facts.encoder[1].counts_per_turn = 2048;
+  Commissioning found(three_joints(), facts, {});
+  found.add_turn(0, {}, watch_of({0, 1024, 0}));
+  found.add_turn(1, {}, watch_of({1024, 0, 0}));
+  found.add_turn(2, {}, watch_of({0, 0, 1024}));
+  EXPECT_EQ(fault_count(found.conclude_turns()), 1U);
+}
+
+// A repeated step replaces what it found before.
+TEST(Commissioning, ReplacesARepeatedStep) {
+  Commissioning found(three_joints(), three_encoders(), {"2"});
+  EXPECT_EQ(fault_count(found.add_rest(watch_of({0, 50, 0}))), 1U);
+  EXPECT_EQ(fault_count(found.add_rest(watch_of({0, 0, 0}))), 0U);
+  EXPECT_EQ(fault_count(found.add_turn(0, {}, watch_of({0, 0, 0}))), 1U);
+  EXPECT_EQ(fault_count(found.add_turn(0, {}, watch_of({0, 1024, 0}))), 0U);
+  EXPECT_NE(found.reason_against_motors(), "");  // no zero yet
+  EXPECT_EQ(fault_count(found.add_zero(0, watch_of({0, 0, 0}))), 0U);
+  EXPECT_EQ(found.reason_against_motors(), "");
+}
+
+// A joint at rest on its zero, read by an encoder whose counter wraps although the unit says not.
+TEST(Commissioning, FindsAWrongModulus) {
+  Commissioning found(three_joints(), three_encoders(), {"2"});
+  EncoderWatch watch;
+  firmware_iface::UnitSample sample;
+  sample.encoder_count = 3;
+  sample.encoders_valid = 7;
+  for (int k = 0; k <= 2000; ++k) {
+    sample.unit_time_us = 1000 * k;
+    sample.encoder_counts[1] = (65'000 + std::min(k, 1024)) % 65'536;
+    watch.add(sample);
+  }
+  const Findings findings = found.add_turn(0, {}, watch);
+  ASSERT_GE(fault_count(findings), 1U);
+  bool is_named = false;
+  for (const Finding& finding : findings) {
+    is_named = is_named || finding.text.find("wrap at 65536") != std::string::npos;
+  }
+  EXPECT_TRUE(is_named);
+}
+
+TEST(Commissioning, JudgesPulses) {
+  const auto judge = [](double up, double down, bool is_last = true) {
+    Commissioning found(three_joints(), three_encoders(), {});
+    const NudgeFinding positive{.moved = up != 0.0, .motion_rad = up};
+    const NudgeFinding negative{.moved = down != 0.0, .motion_rad = down};
+    const Findings findings = found.add_pulses(0, 0.5, is_last, positive, negative, "");
+    EXPECT_EQ(found.motors()[0].is_good, fault_count(findings) == 0 && is_last);
+    return findings.front();
+  };
+  EXPECT_EQ(judge(0.05, -0.05).kind, Finding::Kind::kGood);
+  EXPECT_NE(judge(-0.05, 0.05).text.find("Exchange the motor's two wires"), std::string::npos);
+  EXPECT_NE(judge(-0.05, -0.05).text.find("same way under both"), std::string::npos);
+  EXPECT_NE(judge(0.05, 0.0).text.find("under a positive command"), std::string::npos);
+  EXPECT_NE(judge(0.0, -0.05).text.find("under a negative command"), std::string::npos);
+  EXPECT_NE(judge(0.0, 0.0).text.find("did not move"), std::string::npos);
+  EXPECT_EQ(judge(0.0, 0.0, false).kind, Finding::Kind::kNote);
+  EXPECT_EQ(judge(0.0, -0.05, false).kind, Finding::Kind::kNote);
+}
+
+// --- Following counts ---
+
+TEST(EncoderWatch, SkipsGapsAndMissingReadings) {
+  EncoderWatch watch;
+  firmware_iface::UnitSample sample;
+  sample.encoder_count = 1;
+  const auto add = [&](std::int64_t time_ms, std::int64_t counts, bool valid = true,
+                       std::uint64_t lost = 0) {
+    sample.unit_time_us = 1000 * time_ms;
+    sample.encoder_counts[0] = counts;
+    sample.encoders_valid = valid ? 1 : 0;
+    sample.lost_before = lost;
+    watch.add(sample);
+  };
+  add(0, 10);
+  add(1, 12);
+  add(2, 12, false);
+  add(3, 500);  // its neighbour was not read
+  add(4, 497);
+  add(9, 900, true, 4);  // samples are missing in between
+  const EncoderTrack track = watch.track(0);
+  EXPECT_EQ(track.step_max, -3);
+  EXPECT_EQ(track.first, 10.0);
+  EXPECT_EQ(track.lowest, 10);
+  EXPECT_EQ(track.highest, 900);
+  EXPECT_EQ(track.missing_count, 1U);
+  EXPECT_EQ(track.sample_count, 6U);
+}
+
+TEST(EncoderWatch, IsStillAfterHalfASecondWithoutCounts) {
+  EncoderWatch watch;
+  firmware_iface::UnitSample sample;
+  sample.encoder_count = 1;
+  sample.encoders_valid = 1;
+  for (int k = 0; k <= 1200; ++k) {
+    sample.unit_time_us = 1000 * k;
+    sample.encoder_counts[0] = k < 600 ? k : 600 + k % 3;
+    watch.add(sample);
+    if (k == 400 || k == 1050) EXPECT_FALSE(watch.is_still(0)) << k;
+  }
+  EXPECT_TRUE(watch.is_still(0));
+  EXPECT_NEAR(watch.track(0).last, 601.0, 0.1);
+}
+
+}  // namespace
+}  // namespace daq

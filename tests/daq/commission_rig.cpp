@@ -1,0 +1,88 @@
+#include "tests/daq/commission_rig.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "proto/text/files.hpp"
+
+namespace daq {
+
+namespace sim = firmware_iface::sim;
+using firmware_iface::Nanoseconds;
+
+CommissionRig::CommissionRig(const std::string& rig_text, const sim::SimulationSettings& simulation,
+                             const sim::FurutaParameters& furuta)
+    : path_(folder_.file("rig.textproto")), time_(std::make_shared<firmware_iface::VirtualTime>()) {
+  proto::write_file(path_, rig_text);
+  sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
+  transport_ = std::make_unique<sim::SimTransport>(
+      std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
+                                            [this](const sim::Truth& truth) { follow(truth); }),
+      time_, "virtual unit", simulation.to_host.baud_rate);
+  const double quarter_rad = 0.5 * std::numbers::pi;
+  rules_ = {{"Take your hands off"},
+            {"Turn joint \"1\" by hand a quarter", [this, quarter_rad] { turn(0, quarter_rad); }},
+            {"Turn joint \"2\" by hand a quarter", [this, quarter_rad] { turn(1, quarter_rad); }},
+            {"Turn joint \"1\" by hand a whole", [this, quarter_rad] { turn(0, 4 * quarter_rad); }},
+            {"Turn joint \"2\" by hand a whole", [this, quarter_rad] { turn(1, 4 * quarter_rad); }},
+            {"Press Enter when it is back", [this] { turn(0, 0.0); }, "", 3.0},
+            {"Bring joint \"1\" to its zero", [this] { turn(0, 0.0); }},
+            {"Bring joint \"2\" to its zero", [this] { turn(1, 0.0); }},
+            {"release the brake", [this] { let_go(); }, "", 2.0},
+            {"Keep clear"},
+            {"still moves. Bring it to rest", [this] { let_go(); }, "", 10.0},
+            {"Enter goes on"},
+            {"Write them?", {}, "y"}};
+}
+
+void CommissionRig::follow(const sim::Truth& truth) {
+  constexpr int kWhile = 50;
+  output_peak_V_ = std::max(output_peak_V_, std::abs(truth.command_V));
+  if (truth.command_V != 0.0 && ++output_ticks_ == kWhile && at_output_) at_output_();
+}
+
+void CommissionRig::turn(int joint, double angle_rad) {
+  unit().turn_by_hand(joint, angle_rad, std::chrono::seconds(1), time_->now());
+}
+
+void CommissionRig::let_go() { unit().let_go(time_->now()); }
+
+ExitCode CommissionRig::run(const std::vector<std::string>& joints) {
+  const RigConfig config = rig();
+  firmware_iface::UnitLink link(*transport_, &black_box_);
+  const auto facts = link.connect();
+  EXPECT_TRUE(facts.ok()) << (facts.ok() ? "" : facts.error().detail);
+  if (!facts.ok()) return ExitCode::kTrouble;
+  return commission_unit(config, joints, link, black_box_, stop_, *this, "2026-11-26T10:15:30Z");
+}
+
+void CommissionRig::say(const std::string& text, std::size_t /*indent*/) {
+  transcript_ += text + '\n';
+}
+
+void CommissionRig::ask(const std::string& question, std::size_t /*indent*/) {
+  transcript_ += "? " + question + '\n';
+  answer_.reset();
+  for (const Rule& rule : rules_) {
+    if (question.find(rule.words) == std::string::npos) continue;
+    if (rule.act) rule.act();
+    answer_ = rule.answer;
+    answer_at_ = time_->now() + Nanoseconds(std::llround(rule.after_s * 1e9));
+    return;
+  }
+  ADD_FAILURE() << "the operator does not know what to do: " << question;
+  has_left_ = true;
+}
+
+std::optional<std::string> CommissionRig::take_answer() {
+  if (has_left_ || !answer_ || time_->now() < answer_at_) return {};
+  return std::exchange(answer_, std::nullopt);
+}
+
+std::string CommissionRig::rig_text() const { return proto::read_file(path_); }
+
+}  // namespace daq

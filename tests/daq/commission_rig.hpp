@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daq/commands/commission.hpp"
+#include "firmware_iface/sim/furuta_plant.hpp"
+#include "firmware_iface/sim/sim_transport.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/virtual_time.hpp"
+
+namespace daq {
+
+/// A rig file, a simulated Furuta unit in virtual time, and an operator who does what is asked.
+class CommissionRig final : public Operator {
+ public:
+  /// @param rig_text  of the rig file
+  CommissionRig(const std::string& rig_text,
+                const firmware_iface::sim::SimulationSettings& simulation,
+                const firmware_iface::sim::FurutaParameters& furuta);
+
+  /// What the operator does when asked: the first rule whose words the question has.
+  struct Rule {
+    std::string words;
+    std::function<void()> act = {};
+    std::string answer = "";
+    double after_s = 1.5;
+  };
+  /// Goes before the rules of an obedient operator.
+  void add_rule(Rule rule) { rules_.insert(rules_.begin(), std::move(rule)); }
+
+  /// Turns a joint by hand, smoothly within a second, and holds the rig.
+  void turn(int joint, double angle_rad);
+  void let_go();
+
+  ExitCode run(const std::vector<std::string>& joints = {});
+
+  void say(const std::string& text, std::size_t indent = 0) override;
+  void ask(const std::string& question, std::size_t indent = 0) override;
+  void say_line(const std::string& line) override { say(line); }
+  void show(const std::string& status) override { shown_ = status; }
+  std::optional<std::string> take_answer() override;
+  bool has_left() override { return has_left_; }
+  void forget_typed() override {}
+
+  /// Everything said and asked, a line each.
+  const std::string& transcript() const { return transcript_; }
+  bool said(const std::string& words) const { return transcript_.find(words) != std::string::npos; }
+  std::string rig_text() const;
+  RigConfig rig() const { return parse_rig_config(path_, rig_text()); }
+  const std::string& path() const { return path_; }
+  const std::string& last_shown() const { return shown_; }
+  firmware_iface::sim::SimulatedUnit& unit() { return transport_->simulation().unit(); }
+  firmware_iface::sim::SimTransport& transport() { return *transport_; }
+  void leave() { has_left_ = true; }
+  std::atomic<bool>& stop() { return stop_; }
+  /// Does something once, a while after the unit has begun to drive.
+  void at_output(std::function<void()> act) { at_output_ = std::move(act); }
+  firmware_iface::Nanoseconds now() const { return time_->now(); }
+  std::size_t file_count() const { return folder_.file_count(); }
+  /// Largest output of the unit.
+  double output_peak_V() const { return output_peak_V_; }
+
+ private:
+  void follow(const firmware_iface::sim::Truth& truth);
+
+  test_support::TemporaryFolder folder_;
+  std::string path_;
+  std::shared_ptr<firmware_iface::VirtualTime> time_;
+  std::unique_ptr<firmware_iface::sim::SimTransport> transport_;
+  BlackBox black_box_;
+  std::vector<Rule> rules_;
+  std::string transcript_, shown_;
+  std::optional<std::string> answer_;
+  firmware_iface::Nanoseconds answer_at_{0};
+  bool has_left_ = false;
+  std::atomic<bool> stop_{false};
+  double output_peak_V_ = 0.0;
+  int output_ticks_ = 0;
+  std::function<void()> at_output_;
+};
+
+}  // namespace daq

@@ -1,0 +1,377 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <string>
+
+#include "firmware_iface/wire/fault.h"
+#include "tests/daq/lying_line.hpp"
+#include "tests/daq/simulated_rig.hpp"
+#include "tests/support/seeded_runs.hpp"
+
+// A unit, or a line, that is consistent and wrong: every checksum holds and what it says is untrue.
+// The plant is the judge.
+
+namespace daq {
+namespace {
+
+using std::chrono::milliseconds;
+
+SafetyLimits watched_limits() {
+  SafetyLimits limits = furuta_limits();
+  limits.motor[0].command_max = 10.0;
+  limits.motion[0].stall_command = kStallShareDefault * 10.0;
+  return limits;
+}
+
+Scenario constant_push(double u) { return {"step", Step{.amplitude = u, .start_s = 0.1}, 60.0}; }
+
+class Lie : public ::testing::Test {
+ protected:
+  explicit Lie(double u = 1.0, const LoopSettings& settings = furuta_settings())
+      : rig_(std::make_unique<SimulatedRig>(constant_push(u), settings, simulation_settings(),
+                                            watched_limits())) {}
+
+  void start_again(
+      double u, const LoopSettings& settings = furuta_settings(),
+      const firmware_iface::sim::SimulationSettings& simulation = simulation_settings(),
+      double staleness_s_max = furuta_limits().staleness_s_max) {
+    SafetyLimits limits = watched_limits();
+    limits.staleness_s_max = staleness_s_max;
+    rig_ = std::make_unique<SimulatedRig>(constant_push(u), settings, simulation, limits);
+  }
+
+  // Runs until a trip; `lie` is called after every tick.
+  void run(const std::function<void(SimulatedRig&, int)>& lie, int ticks_max = 8000) {
+    tripped_at_s_ = -1.0;
+    rig_->run(
+        [&](SimulatedRig& r, int tick) {
+          if (r.loop().trip() == nullptr) lie(r, tick);
+          if (r.loop().trip() != nullptr && tripped_at_s_ < 0.0) {
+            tripped_at_s_ = r.time_s();
+            arm_at_trip_rad_ = arm_rad();
+          }
+        },
+        ticks_max);
+  }
+  double arm_rad() { return rig_->sim_unit().plant().state().angle_rad[0]; }
+  double arm_speed() { return rig_->sim_unit().plant().state().speed_rad_s[0]; }
+  TripCause cause() { return rig_->loop().trip() ? rig_->loop().trip()->cause : TripCause::kNone; }
+  std::string said(const std::string& part) {
+    for (const std::string& line : rig_->said()) {
+      if (line.find(part) != std::string::npos) return line;
+    }
+    return {};
+  }
+
+  std::unique_ptr<SimulatedRig> rig_;
+  double tripped_at_s_ = -1.0;
+  double arm_at_trip_rad_ = 0.0;
+};
+
+// From when on the encoders keep their counts.
+struct Freeze {
+  bool arm, pendulum;
+  int tick;
+};
+
+// Any encoder, or all, at any time in the first seconds of a push: a trip before the arm has moved
+// 0.25 rad more than its last good angle and speed allow.
+TEST_F(Lie, FrozenEncodersAreFoundBeforeTheArmHasMovedAQuarterRadian) {
+  const int count = std::max(test_support::seeded_runs().count / 10, 1);
+  for (int k = 0; k < count; ++k) {
+    const std::uint64_t seed =
+        test_support::seeded_runs().first_seed + static_cast<std::uint64_t>(k);
+    std::mt19937_64 random(seed);
+    const double u = std::array{1.0, -1.0, 3.0, -3.0}[random() % 4];
+    const std::uint64_t which = 1 + random() % 3;
+    const Freeze freeze{(which & 1) != 0, (which & 2) != 0,
+                        static_cast<int>(random() % (std::abs(u) == 1.0 ? 3000 : 1500))};
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ": " << u << " V, encoders " << which
+                                      << ", from tick " << freeze.tick);
+    start_again(u);
+    std::array<std::int32_t, 2> held{};
+    double frozen_s = 0.0, arm = 0.0, speed = 0.0;
+    bool frozen = false;
+    run([&](SimulatedRig& r, int tick) {
+      if (tick == std::max(freeze.tick, 1)) {
+        frozen_s = r.time_s();
+        arm = arm_rad();
+        speed = arm_speed();
+        frozen = true;
+      }
+      r.line().on_sample = [&](sample_report& report) {
+        if (!frozen) {
+          std::copy_n(report.encoder_counts, 2, held.begin());
+        } else {
+          if (freeze.arm) report.encoder_counts[0] = held[0];
+          if (freeze.pendulum) report.encoder_counts[1] = held[1];
+        }
+      };
+    });
+    ASSERT_TRUE(cause() == TripCause::kStall || cause() == TripCause::kFrozenEncoder ||
+                cause() == TripCause::kNoResponse)
+        << describe(rig_->loop().trip() ? *rig_->loop().trip() : Trip{}, watched_limits());
+    EXPECT_LT(std::abs(arm_at_trip_rad_ - arm - speed * (tripped_at_s_ - frozen_s)), 0.25);
+    rig_->finish();
+    EXPECT_EQ(rig_->sim_unit().output_V(), 0.0);
+    EXPECT_EQ(rig_->loop().output_state(), OutputState::kOff);
+  }
+}
+
+// Each of these tells an untruth from so many milliseconds on, and must trip with its cause within
+// the time that a command takes, without a trip of anything else.
+TEST_F(Lie, ReportsOfTheOutputThatContradictWhatWasSent) {
+  const auto at_full_range = [](sample_report& report) {
+    report.command_q15[0] = 32767;
+    report.status |= STATUS_DRIVING;
+  };
+  struct Case {
+    const char* name;
+    std::function<void(sample_report&)> lie;
+    int from_tick;
+    TripCause cause;
+  };
+  const Case cases[] = {
+      {"10 V and driving while 1 V was sent", at_full_range, 900, TripCause::kCommandMismatch},
+      {"10 V and driving while nothing was sent", at_full_range, 100, TripCause::kCommandMismatch},
+      {"not driving",
+       [](sample_report& report) {
+         report.status = static_cast<std::uint8_t>(report.status & ~STATUS_DRIVING);
+         report.command_q15[0] = 0;
+       },
+       900, TripCause::kCommandMismatch},
+      {"output of another sign",
+       [](sample_report& report) {
+         report.command_q15[0] = static_cast<std::int16_t>(-report.command_q15[0]);
+       },
+       900, TripCause::kCommandMismatch},
+      {"fault flags without a trip",
+       [](sample_report& report) { report.fault_flags |= FAULT_AMPLIFIER; }, 900,
+       TripCause::kFaultMismatch},
+      {"a trip without fault flags", [](sample_report& report) { report.fault_flags = 0; }, 100,
+       TripCause::kFaultMismatch},
+      {"the echo of a command that was never sent",
+       [](sample_report& report) {
+         report.command_sequence = static_cast<std::uint16_t>(report.command_sequence + 1000);
+       },
+       900, TripCause::kCommandMismatch},
+  };
+  for (const Case& test : cases) {
+    SCOPED_TRACE(test.name);
+    start_again(1.0);
+    run([&](SimulatedRig& r, int tick) {
+      if (tick == test.from_tick) r.line().on_sample = test.lie;
+    });
+    EXPECT_EQ(cause(), test.cause);
+    EXPECT_LT(tripped_at_s_, 1e-3 * test.from_tick + 0.05);
+    const std::string sentence = said("TRIP: ");
+    EXPECT_NE(sentence.find(". "), std::string::npos) << "advice: " << sentence;
+  }
+}
+
+// The output that goes with a command of long ago.
+TEST_F(Lie, AnEchoThatIsOlderThanItsTimeToLive) {
+  std::optional<sample_report> old;
+  run([&](SimulatedRig& r, int tick) {
+    if (tick != 900) return;
+    r.line().on_sample = [&](sample_report& report) {
+      if (!old) old = report;
+      report.command_sequence = old->command_sequence;
+      report.command_q15[0] = old->command_q15[0];
+    };
+  });
+  EXPECT_EQ(cause(), TripCause::kStaleCommand);
+  EXPECT_LT(tripped_at_s_, 0.9 + 1e-3 * furuta_settings().ttl_ms + 0.005);
+}
+
+// The unit refuses them, and the host does not wait for ever.
+TEST_F(Lie, CommandsHeldUpOnTheWay) {
+  for (const int delay_ms : {500, 2000}) {
+    start_again(1.0);
+    run([&](SimulatedRig& r, int tick) {
+      if (tick == 900) r.line().command_delay = [&](auto) { return milliseconds(delay_ms); };
+    });
+    EXPECT_TRUE(cause() == TripCause::kUnitTripped || cause() == TripCause::kStaleCommand)
+        << describe(*rig_->loop().trip(), watched_limits());
+    EXPECT_LT(tripped_at_s_, 0.95);
+    // From the start: nothing is ever driven.
+    start_again(1.0);
+    double most = 0.0;
+    rig_->line().command_delay = [&](auto) { return milliseconds(delay_ms); };
+    run([&](SimulatedRig& r, int) { most = std::max(most, std::abs(r.sim_unit().output_V())); });
+    EXPECT_EQ(most, 0.0);
+    EXPECT_NE(cause(), TripCause::kNone);
+  }
+}
+
+// Samples that come later and later: by a fifth, from the middle of the drive and from the start.
+TEST_F(Lie, SamplesHeldUpMoreAndMore) {
+  for (const int from_tick : {1, 1500}) {
+    start_again(1.0);
+    double from_s = 0.0;
+    run([&](SimulatedRig& r, int tick) {
+      if (tick != from_tick) return;
+      from_s = r.time_s();
+      r.line().sample_delay = [&](firmware_iface::Nanoseconds now) {
+        const double since_s = static_cast<double>(now.count()) * 1e-9 - from_s;
+        return firmware_iface::Nanoseconds(static_cast<std::int64_t>(0.2e9 * since_s));
+      };
+    });
+    if (from_tick == 1) {
+      EXPECT_EQ(cause(), TripCause::kUnitClock);
+      EXPECT_LT(std::abs(arm_at_trip_rad_), 1e-9);
+    } else {
+      // At 10 ms the unit no longer takes commands, at 15 ms the host no longer takes samples.
+      EXPECT_TRUE(cause() == TripCause::kSampleAge || cause() == TripCause::kUnitTripped);
+      EXPECT_LT(tripped_at_s_ - from_s, 0.1);
+    }
+  }
+}
+
+// A unit whose clock errs by more than a percent is never driven, however the loop is paced.
+TEST_F(Lie, AClockOfAnotherRate) {
+  for (const bool host_paced : {false, true}) {
+    for (const double ppm : {19e6, 15'000.0, -15'000.0, 5'000.0}) {
+      SCOPED_TRACE(::testing::Message() << host_paced << ' ' << ppm);
+      LoopSettings settings = furuta_settings();
+      settings.host_paced = host_paced;
+      auto simulation = simulation_settings();
+      simulation.unit.clock_error_ppm = ppm;
+      if (!host_paced && ppm > 1e6) continue;  // no line carries 20 000 samples a second
+      start_again(1.0, settings, simulation, 0.1);
+      double most = 0.0;
+      run([&](SimulatedRig& r, int) { most = std::max(most, std::abs(r.sim_unit().output_V())); },
+          1500);
+      const bool honest = std::abs(ppm) < 1e4;
+      EXPECT_EQ(most > 0.0, honest);
+      EXPECT_EQ(cause(), honest ? TripCause::kNone : TripCause::kUnitClock);
+    }
+  }
+}
+
+// And one that changes its rate in the run trips at once.
+TEST_F(Lie, AClockThatGoesFasterInTheRun) {
+  std::uint32_t first_us = 0;
+  run([&](SimulatedRig& r, int tick) {
+    if (tick != 1500) return;
+    r.line().on_sample = [&](sample_report& report) {
+      if (first_us == 0) first_us = report.tick_us;
+      report.tick_us = first_us + 2 * (report.tick_us - first_us);
+      report.sequence =
+          static_cast<std::uint16_t>(report.sequence + (report.tick_us - first_us) / 2000);
+    };
+  });
+  // Samples come before their time; what the host answers has not been sent yet.
+  EXPECT_TRUE(cause() == TripCause::kSampleAge || cause() == TripCause::kStaleCommand);
+  EXPECT_LT(tripped_at_s_, 1.6);
+}
+
+// From the first sample on; the check of the first motion finds them before the arm gets anywhere.
+TEST_F(Lie, EncodersThatAreWiredWrongly) {
+  const std::function<void(sample_report&)> mirrored = [](sample_report& report) {
+    report.encoder_counts[0] = -report.encoder_counts[0];
+  };
+  const std::function<void(sample_report&)> swapped = [](sample_report& report) {
+    std::swap(report.encoder_counts[0], report.encoder_counts[1]);
+  };
+  for (const auto& wiring : {mirrored, swapped}) {
+    for (const double u : {1.0, -3.0}) {
+      start_again(u);
+      rig_->line().on_sample = wiring;
+      run([](SimulatedRig&, int) {});
+      EXPECT_EQ(cause(), TripCause::kWrongDirection);
+      EXPECT_LT(std::abs(arm_at_trip_rad_), 0.05);
+    }
+  }
+}
+
+// Counts that drift are found before anything is driven.
+TEST_F(Lie, CountsThatDrift) {
+  for (const double counts_per_s : {20.0, -100.0, 1000.0}) {
+    start_again(1.0);
+    rig_->line().on_sample = [&](sample_report& report) {
+      report.encoder_counts[0] += static_cast<std::int32_t>(counts_per_s * 1e-6 * report.tick_us);
+    };
+    run([](SimulatedRig&, int) {});
+    EXPECT_EQ(cause(), TripCause::kCreep) << counts_per_s;
+    EXPECT_EQ(arm_at_trip_rad_, 0.0);
+  }
+}
+
+// ----- After a trip -----
+
+// A unit that ignores the trip: it receives the newest command that drives in its place. The
+// operator hears of it at once and every second, and the run goes on until the unit obeys.
+TEST_F(Lie, AUnitThatIgnoresTheTripIsReportedUntilItObeys) {
+  SafetyLimits limits = watched_limits();
+  limits.joint[0].angle_rad_max = 0.5;
+  LoopSettings settings = furuta_settings();
+  settings.after_trip_s = 0.3;
+  rig_ =
+      std::make_unique<SimulatedRig>(constant_push(1.0), settings, simulation_settings(), limits);
+  bool obeys = false;
+  double tripped_s = 0.0;
+  rig_->run(
+      [&](SimulatedRig& r, int tick) {
+        if (tick == 1) {
+          r.line().on_command = [&](command_request& request) {
+            if (obeys || (request.flags & COMMAND_TRIP) == 0) return;
+            request.flags = COMMAND_ENABLE;
+            request.ttl_ms = 20;
+            request.command_q15[0] = 3277;
+          };
+        }
+        if (r.loop().trip() != nullptr && tripped_s == 0.0) tripped_s = r.time_s();
+        if (tripped_s > 0.0 && r.time_s() > tripped_s + 3.2) obeys = true;
+      },
+      20'000);
+  rig_->supervisor().poll();
+  ASSERT_EQ(cause(), TripCause::kAngle);
+  int warnings = 0;
+  bool ends_off = false;
+  for (const std::string& line : rig_->said()) {
+    EXPECT_EQ(line.find("Tripped: the output is off."), std::string::npos);
+    warnings += line.find("THE UNIT STILL DRIVES") != std::string::npos;
+    ends_off = line == "The unit reports that its output is off.";
+  }
+  EXPECT_EQ(warnings, 4);  // at once and after each of three seconds
+  EXPECT_TRUE(ends_off);
+  EXPECT_NE(said("Tripped: trip command sent."), "");
+  EXPECT_NE(rig_->told().find("output"), nullptr);
+  EXPECT_EQ(rig_->loop().output_state(), OutputState::kOff);
+  EXPECT_NEAR(rig_->supervisor().time_s() - rig_->loop().trip()->time_s, 3.2, 0.05);
+}
+
+// Where no sample tells, nothing is claimed.
+TEST_F(Lie, AUnitThatIsGoneIsNotSaidToBeOff) {
+  rig_->run(
+      [&](SimulatedRig& r, int tick) {
+        if (tick == 900) r.simulation().to_host().set_faults({.frame_lost = 1.0});
+      },
+      8000);
+  ASSERT_EQ(cause(), TripCause::kLinkLost);
+  EXPECT_EQ(rig_->loop().output_state(), OutputState::kUnconfirmed);
+  EXPECT_EQ(said("the output is off"), "");
+  EXPECT_NE(said("could not be confirmed").find("ttl of 20 ms"), std::string::npos);
+}
+
+// The sample that brings the unit's own trip shows its output off.
+TEST_F(Lie, AUnitThatTrippedByItselfIsSaidToBeOff) {
+  rig_->run(
+      [&](SimulatedRig& r, int tick) {
+        if (tick == 900) r.simulation().to_unit().set_faults({.frame_lost = 1.0});
+      },
+      8000);
+  ASSERT_EQ(cause(), TripCause::kUnitTripped);
+  EXPECT_NE(said("Tripped: the output is off."), "");
+  EXPECT_EQ(said("reports that its output"), "");
+  EXPECT_EQ(rig_->loop().output_state(), OutputState::kOff);
+}
+
+}  // namespace
+}  // namespace daq

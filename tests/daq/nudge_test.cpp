@@ -1,0 +1,113 @@
+#include "daq/scenario/nudge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "daq/scenario/catalog.hpp"
+
+namespace daq {
+namespace {
+
+NudgeSettings settings() {
+  return {.joint = 1,
+          .joint_count = 2,
+          .level = 2.0,
+          .push_s_max = 0.5,
+          .motion_rad = 0.1,
+          .other_motion_rad = 0.3,
+          .rest_s = 0.1};
+}
+
+class Nudged {
+ public:
+  explicit Nudged(const NudgeSettings& nudge = settings()) : nudge_(nudge) {}
+
+  double at(double time_s, double angle_rad, double other_rad = 5.0) {
+    Observation now;
+    now.time_s = time_s;
+    now.joint[0].angle_rad = other_rad;
+    now.joint[1].angle_rad = angle_rad;
+    return nudge_.command(now);
+  }
+  Phase phase() const { return nudge_.phase(); }
+
+ private:
+  Nudge nudge_;
+};
+
+// The push ends with the motion, whatever its direction, and is opposed until the joint stops.
+TEST(Nudge, PushesBrakesAndRests) {
+  for (const double way : {1.0, -1.0}) {
+    Nudged nudge;
+    EXPECT_EQ(nudge.at(1.0, 7.0), 2.0);
+    EXPECT_EQ(nudge.at(1.2, 7.0 + way * 0.099), 2.0);
+    EXPECT_EQ(nudge.at(1.21, 7.0 + way * 0.101), -2.0);
+    EXPECT_EQ(nudge.at(1.24, 7.0 + way * 0.12), -2.0);
+    EXPECT_EQ(nudge.at(1.27, 7.0 + way * 0.12), -2.0);
+    EXPECT_EQ(nudge.phase(), Phase::kRunning);
+    EXPECT_EQ(nudge.at(1.29, 7.0 + way * 0.12), 0.0);  // 50 ms without getting on
+    EXPECT_EQ(nudge.at(1.38, 7.0), 0.0);
+    EXPECT_EQ(nudge.phase(), Phase::kRunning);
+    EXPECT_EQ(nudge.at(1.40, 7.0), 0.0);
+    EXPECT_EQ(nudge.phase(), Phase::kFinished);
+    EXPECT_EQ(nudge.at(1.5, 0.0), 0.0);
+  }
+}
+
+// A joint that does not stop is opposed no longer than it was pushed.
+TEST(Nudge, BrakesNoLongerThanItPushed) {
+  Nudged nudge;
+  nudge.at(0.0, 0.0);
+  EXPECT_EQ(nudge.at(0.1, 0.2), -2.0);
+  EXPECT_EQ(nudge.at(0.15, 0.3), -2.0);
+  EXPECT_EQ(nudge.at(0.19, 0.4), -2.0);
+  EXPECT_EQ(nudge.at(0.21, 0.5), 0.0);
+}
+
+TEST(Nudge, EndsWhereNothingMoves) {
+  Nudged nudge;
+  EXPECT_EQ(nudge.at(0.0, 1.0), 2.0);
+  EXPECT_EQ(nudge.at(0.499, 1.0), 2.0);
+  EXPECT_EQ(nudge.at(0.501, 1.0), 0.0);
+  EXPECT_EQ(nudge.at(0.601, 1.0), 0.0);
+  EXPECT_EQ(nudge.at(0.602, 1.0), 0.0);
+  EXPECT_EQ(nudge.phase(), Phase::kFinished);
+}
+
+TEST(Nudge, EndsWhenAnotherJointMovesFar) {
+  Nudged nudge;
+  nudge.at(0.0, 0.0);
+  EXPECT_EQ(nudge.at(0.1, 0.0, 5.29), 2.0);
+  EXPECT_EQ(nudge.at(0.2, 0.0, 5.31), 0.0);
+}
+
+// An angle that is not a number must not be pushed on.
+TEST(Nudge, EndsWithAnAngleThatIsNotANumber) {
+  Nudged nudge;
+  nudge.at(0.0, 0.0);
+  EXPECT_EQ(nudge.at(0.1, std::numeric_limits<double>::quiet_NaN()), 0.0);
+}
+
+TEST(Nudge, RisesSlowly) {
+  NudgeSettings ramp = settings();
+  ramp.rise_s = 2.0;
+  ramp.push_s_max = 2.5;
+  ramp.level = -1.0;
+  Nudged nudge(ramp);
+  EXPECT_EQ(nudge.at(0.0, 0.0), 0.0);
+  EXPECT_DOUBLE_EQ(nudge.at(0.5, 0.0), -0.25);
+  EXPECT_DOUBLE_EQ(nudge.at(2.25, 0.0), -1.0);
+  EXPECT_EQ(nudge.at(2.51, 0.0), 0.0);
+}
+
+TEST(Nudge, IsAScenarioThatDependsOnMotion) {
+  const Scenario scenario("nudge", Nudge(settings()), 3.0);
+  EXPECT_FALSE(scenario.is_open_loop());
+  EXPECT_EQ(scenario.command_peak(), 2.0);
+  EXPECT_TRUE(scenario.faults().empty());
+  EXPECT_EQ(Scenario("nudge", Nudge({}), 3.0).faults().size(), 2U);
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,81 @@
+#include "daq/commands/operator_console.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <sstream>
+
+namespace daq {
+namespace {
+
+TEST(WrappedText, BreaksBetweenWords) {
+  EXPECT_EQ(wrapped("one two three", 7, 2), "one two\n  three");
+  EXPECT_EQ(wrapped("one two three", 13, 2), "one two three");
+  EXPECT_EQ(wrapped("µµµ µµµ µµµ", 7, 0), "µµµ µµµ\nµµµ");  // columns, not bytes
+  EXPECT_EQ(wrapped("a incomprehensible b", 5, 1), "a\n incomprehensible\n b");
+  EXPECT_EQ(wrapped("", 5, 1), "");
+}
+
+class Piped : public ::testing::Test {
+ protected:
+  Piped() { EXPECT_EQ(::pipe(ends_), 0); }
+  ~Piped() override {
+    ::close(ends_[0]);
+    if (ends_[1] >= 0) ::close(ends_[1]);
+  }
+  void type(const std::string& text) {
+    EXPECT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  void leave() {
+    ::close(ends_[1]);
+    ends_[1] = -1;
+  }
+
+  int ends_[2] = {-1, -1};
+};
+
+// Lines are taken one by one, as they come; half a line is none.
+TEST_F(Piped, AnswersLineByLine) {
+  std::ostringstream out;
+  OperatorConsole person(ends_[0], out, false);
+  EXPECT_FALSE(person.take_answer().has_value());
+  type("y");
+  EXPECT_FALSE(person.take_answer().has_value());
+  type("es \r\n\nr\n");
+  EXPECT_EQ(person.take_answer(), "yes");
+  EXPECT_EQ(person.take_answer(), "");
+  EXPECT_FALSE(person.has_left());
+  EXPECT_EQ(person.take_answer(), "r");
+  EXPECT_FALSE(person.take_answer().has_value());
+  EXPECT_FALSE(person.has_left());
+}
+
+// What was written before the end is still an answer.
+TEST_F(Piped, HasLeftOnceEverythingIsTaken) {
+  std::ostringstream out;
+  OperatorConsole person(ends_[0], out, false);
+  type("y\n");
+  leave();
+  EXPECT_FALSE(person.has_left());
+  EXPECT_EQ(person.take_answer(), "y");
+  EXPECT_TRUE(person.has_left());
+  EXPECT_FALSE(person.take_answer().has_value());
+}
+
+// A script reads whole sentences, and no status; a terminal gets lines that fit.
+TEST_F(Piped, PrintsForScriptsAndForTerminals) {
+  const std::string sentence(60, 'x');
+  std::ostringstream script, terminal;
+  OperatorConsole for_script(ends_[0], script, false);
+  for_script.ask("  " + sentence + " " + sentence, 2);
+  for_script.show("status");
+  for_script.say("done");
+  EXPECT_EQ(script.str(), "  " + sentence + " " + sentence + "\ndone\n");
+  OperatorConsole for_terminal(ends_[0], terminal, true);
+  for_terminal.ask("  " + sentence + " " + sentence, 2);
+  for_terminal.say("done");
+  EXPECT_EQ(terminal.str(), "  " + sentence + "\n  " + sentence + " \ndone\n");
+}
+
+}  // namespace
+}  // namespace daq

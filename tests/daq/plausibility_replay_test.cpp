@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "daq/safety/joint_tracker.hpp"
+#include "daq/safety/plausibility.hpp"
+#include "tests/support/evaluation_data.hpp"
+
+// Recordings of other rigs, replayed through the checks of motion: none may trip.
+
+namespace daq {
+namespace {
+
+constexpr double kTurn = 2.0 * std::numbers::pi;
+
+/// A column of a recording: the angle or position of a joint.
+struct RecordedJoint {
+  std::string column;
+  double counts_per_unit;    // of a turn [1/rad] or of a metre
+  std::string command = {};  // column of its motor's command; empty: it has none
+  bool slides = false;
+  double stall_command = 0.0;  // 0: the default share of the largest command recorded
+};
+
+struct Recorded {
+  std::string file;
+  std::vector<RecordedJoint> joints;
+  std::string segment = {};  // column that changes where the recording begins anew
+  bool starts_at_rest = false;
+};
+
+/// A CSV file with one line of names.
+struct Table {
+  std::vector<std::string> names;
+  Eigen::MatrixXd numbers;
+
+  Eigen::Index find(const std::string& name) const {
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (names[k].starts_with(name)) return static_cast<Eigen::Index>(k);
+    }
+    throw std::runtime_error("no column " + name);
+  }
+};
+
+Table read_table(const std::filesystem::path& path) {
+  Table table{{}, test_support::read_csv(path)};
+  std::ifstream file(path);
+  std::string line, name;
+  std::getline(file, line);
+  for (std::istringstream names(line); std::getline(names, name, ',');) table.names.push_back(name);
+  return table;
+}
+
+SafetyLimits limits_of(const Recorded& recorded, const Table& table) {
+  SafetyLimits limits;
+  int motor = 0;
+  for (const RecordedJoint& joint : recorded.joints) {
+    JointMotion motion{.rad_per_count = 1.0 / joint.counts_per_unit};
+    if (!joint.command.empty()) {
+      const auto command = table.numbers.col(table.find(joint.command)).array();
+      const double largest = command.isFinite().select(command.abs(), 0.0).maxCoeff();
+      motion.motor = motor++;
+      motion.stall_command =
+          joint.stall_command > 0.0 ? joint.stall_command : kStallShareDefault * largest;
+      motion.stall_time_s = kStallTimeDefault_s;
+    }
+    limits.joint.push_back({.hinge = joint.column, .slides = joint.slides});
+    limits.motion.push_back(motion);
+  }
+  return limits;
+}
+
+constexpr double kWatched_s = 0.5;
+
+// Replays rows until a segment ends. What starts at rest is watched there before.
+Trip replay(const Recorded& recorded, const Table& table, Eigen::Index& row) {
+  MotionPlausibility motion(limits_of(recorded, table));
+  std::array<JointTracker, kJointsMax> trackers;
+  Observation now;
+  std::array<std::int64_t, kJointsMax> counts{};
+  MotorCommands command{};
+  const MotorCommands rest{};
+  const Eigen::Index segment = recorded.segment.empty() ? -1 : table.find(recorded.segment);
+  for (const Eigen::Index first = row; row < table.numbers.rows(); ++row) {
+    const auto values = table.numbers.row(row);
+    if (segment >= 0 && values[segment] != table.numbers(first, segment)) break;
+    std::size_t motors = 0;
+    for (std::size_t j = 0; j < recorded.joints.size(); ++j) {
+      const RecordedJoint& joint = recorded.joints[j];
+      counts[j] = std::llround(values[table.find(joint.column)] * joint.counts_per_unit);
+      const double angle = static_cast<double>(counts[j]) / joint.counts_per_unit;
+      now.joint[j] = {angle, 0.0, true};
+      if (joint.command.empty()) continue;
+      const double u = values[table.find(joint.command)];
+      command[motors++] = std::isfinite(u) ? u : 0.0;  // the last row of some has none
+    }
+    for (int k = 0; row == first && recorded.starts_at_rest && k < 500; ++k) {
+      now.time_s = values[0] - kWatched_s + 1e-3 * k;
+      for (std::size_t j = 0; j < recorded.joints.size(); ++j) {
+        trackers[j].add(now.time_s, now.joint[j].angle_rad);
+      }
+      motion.add({now, counts, std::span(rest).first(motors), MotionPhase::kWatched});
+    }
+    now.time_s = values[0];
+    for (std::size_t j = 0; j < recorded.joints.size(); ++j) {
+      JointState& state = now.joint[j];
+      state.speed_rad_per_s = trackers[j].add(now.time_s, state.angle_rad);
+    }
+    const Trip trip = motion.add({now, counts, std::span(command).first(motors),
+                                  motors > 0 ? MotionPhase::kDriven : MotionPhase::kReleased});
+    if (trip.cause != TripCause::kNone) return trip;
+  }
+  return {};
+}
+
+// Real and simulated rigs: direct and geared drives, voltage, torque and no input, friction from
+// 0.1 to 30 % of the largest push, 20 Hz to 1 kHz, closed and open loop.
+TEST(PlausibilityReplay, PassesRecordingsOfOtherRigs) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "the folder of evaluation data is not there";
+  const double fine = 4096 / kTurn;
+  const double qube = 2048 / kTurn;
+  std::vector<Recorded> all;
+  for (const char* run : {"0", "1", "2", "3"}) {
+    all.push_back({std::string("real/dfki_double_pendulum/trajectory_0") + run + ".csv",
+                   {{"q1_rad", 16384 / kTurn, "tau_command1_Nm"},
+                    {"q2_rad", 16384 / kTurn, "tau_command2_Nm"}},
+                   "",
+                   true});
+  }
+  for (const char* run :
+       {"su_ectrl_250Hz_10s__2021-05-31_10-42-50", "su_ectrl_250Hz_10s__2021-05-31_10-44-13",
+        "su_ectrl_500Hz_5s__2021-06-11_12-09-08", "su_ectrl_500Hz_5s__2021-06-11_12-10-11"}) {
+    all.push_back({std::string("real/qube_servo2/qq-") + run + ".csv",
+                   {{"theta_rad", qube, "u_V"}, {"alpha_rad", qube}},
+                   "",
+                   true});
+  }
+  for (const char* run :
+       {"m1.5V_250Hz_10s__2021-04-14_18-56-57", "p1.5V_250Hz_10s__2021-04-14_18-52-33"}) {
+    all.push_back({std::string("real/qube_servo2/qq_chrip_10to0Hz_") + run + ".csv",
+                   {{"theta_rad", qube, "u_V"}, {"alpha_rad", qube}},
+                   "",
+                   true});
+  }
+  // Its dry friction is published: 0.29 N·m, and 0.08 N·m more one way.
+  for (const char* run : {"energy_shaping", "pd__system_identification"}) {
+    all.push_back(
+        {std::string("real/dfki_simple_pendulum/control_method_") + run + "__data_measured.csv",
+         {{"position", 343.0, "torque", false, 0.37}}});
+  }
+  all.push_back({"real/lund_furuta/FurutaData.csv",
+                 {{"phi_arm_rad", fine}, {"theta_pend_from_upright_rad", fine}}});
+  for (const char* run : {"identification", "validation"}) {
+    all.push_back({std::string("real/multiarm_double/free_swing_") + run + ".csv",
+                   {{"q1_rad", fine}, {"q2_rad", fine}},
+                   "segment"});
+  }
+  all.push_back(
+      {"real/multiarm_single/single_pendulum_free_swing.csv", {{"theta_from_upright_rad", fine}}});
+  for (const char* run : {"paper_multisine__noise", "paper_multisine__quant", "paper_pulse__noise",
+                          "paper_pulse__quant", "paper_swingup__noise", "paper_swingup__quant",
+                          "rand1_multisine__noise", "rand1_pulse__noise", "rand1_swingup__noise"}) {
+    all.push_back({std::string("synthetic/furuta_") + run + ".csv",
+                   {{"theta1_rad", fine, "u_V"}, {"theta2_rad", fine}},
+                   "",
+                   true});
+  }
+  for (const char* run : {"furuta_paper_release__clean", "furuta_paper_release__noise",
+                          "furuta_paper_release__quant", "furuta_rand1_release__noise"}) {
+    all.push_back(
+        {std::string("synthetic/") + run + ".csv", {{"theta1_rad", fine}, {"theta2_rad", fine}}});
+  }
+  for (const char* run : {"pend_paper_release__clean", "pend_paper_release__noise",
+                          "pend_paper_release__quant", "pend_rand1_release__noise"}) {
+    all.push_back({std::string("synthetic/") + run + ".csv", {{"theta1_rad", fine}}});
+  }
+  for (const char* run :
+       {"base__clean", "base__noise", "base__quant", "rand1__noise", "rand1__quant"}) {
+    const std::string ending = std::string("_") + run + ".csv";
+    all.push_back({"synthetic_planar/cartpole" + ending,
+                   {{"rail_m", 20000.0, "u0", true}, {"pivot_rad", fine}}});
+    all.push_back({"synthetic_planar/chain3imu" + ending,
+                   {{"h1_rad", fine, "u0"}, {"h2_rad", fine}, {"h3_rad", fine}}});
+    all.push_back(
+        {"synthetic_planar/fivebar" + ending, {{"O1_rad", fine, "u0"}, {"O2_rad", fine, "u1"}}});
+    all.push_back({"synthetic_planar/fourbar" + ending, {{"O_rad", fine, "u0"}, {"R_rad", fine}}});
+    all.push_back(
+        {"synthetic_planar/fourbar_release" + ending, {{"O_rad", fine}, {"R_rad", fine}}});
+  }
+  for (const Recorded& recorded : all) {
+    const Table table = read_table(*data / recorded.file);
+    for (Eigen::Index row = 0; row < table.numbers.rows();) {
+      const Eigen::Index first = row;
+      const Trip trip = replay(recorded, table, row);
+      EXPECT_EQ(trip.cause, TripCause::kNone) << recorded.file << " from row " << first << ": "
+                                              << describe(trip, limits_of(recorded, table));
+      if (trip.cause != TripCause::kNone) break;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,464 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "daq/commands/session.hpp"
+#include "daq/config/rig_config.hpp"
+#include "daq/config/scenario_config.hpp"
+#include "daq/loop/control_loop.hpp"
+#include "daq/loop/supervisor.hpp"
+#include "firmware_iface/firmware/core/unit.h"
+#include "tests/daq/simulated_rig.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/virtual_time.hpp"
+
+namespace daq {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+// Two joints with a motor each. The unit lists them the other way round.
+const std::string kArm = R"(name: "two-link"
+hinge {
+  name: "shoulder" motor { control_unit: "V" control_max: 12 } encoder { counts_per_turn: 4096 }
+}
+hinge { name: "elbow" motor { control_unit: "duty" } encoder { counts_per_turn: 2048 } }
+unit { url: "pty:///x" channel { hinge: "shoulder" } channel { hinge: "elbow" }
+       motor { hinge: "elbow" } motor { hinge: "shoulder" } }
+safety {
+  command_max: 6 command_slew_per_s_max: 500
+  motor { hinge: "elbow" command_max: 0.5 command_slew_per_s_max: 20 }
+  hinge { hinge: "shoulder" angle_rad_min: -99 angle_rad_max: 99 speed_rad_per_s_max: 90 }
+  hinge { hinge: "elbow" angle_rad_min: -99 angle_rad_max: 99 speed_rad_per_s_max: 90 }
+}
+)";
+
+std::string arm_with(const std::string& from, const std::string& to) {
+  std::string text = kArm;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+RigConfig arm() { return parse_rig_config("r.textproto", kArm); }
+
+std::string arm_refusal(const std::string& from, const std::string& to) {
+  return refusal([&] { parse_rig_config("r.textproto", arm_with(from, to)); });
+}
+
+// Commands go out in the unit's order: listed in the file's, each motor would get the other's.
+TEST(SeveralMotors, FollowTheUnitsOrder) {
+  const RigConfig rig = arm();
+  ASSERT_EQ(rig.motor.size(), 2U);
+  EXPECT_EQ(rig.motor[0].joint, "elbow");
+  EXPECT_EQ(rig.motor[0].command_unit, "duty");
+  EXPECT_EQ(rig.motor[0].command_max, 1.0) << "a duty states no largest value";
+  EXPECT_EQ(rig.motor[1].joint, "shoulder");
+  EXPECT_EQ(rig.motor[1].command_max, 12.0);
+  ASSERT_EQ(rig.limits.motor.size(), 2U);
+  EXPECT_EQ(rig.limits.motor[0].joint, "elbow");
+  EXPECT_EQ(rig.limits.motor[0].command_max, 0.5);
+  EXPECT_EQ(rig.limits.motor[0].command_slew_per_s_max, 20.0);
+  EXPECT_EQ(rig.limits.motor[1].command_max, 6.0);
+  EXPECT_EQ(rig.limits.motor[1].command_slew_per_s_max, 500.0);
+  const RigConfig unordered = parse_rig_config(
+      "r.textproto", arm_with("motor { hinge: \"elbow\" } motor { hinge: \"shoulder\" }", ""));
+  EXPECT_EQ(unordered.motor[0].joint, "shoulder") << "as the file lists them";
+  EXPECT_EQ(unordered.limits.motor[1].command_max, 0.5);
+}
+
+// A motor's own limit replaces the rig's, also where the rig states none; what one leaves out is
+// the rig's.
+TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
+  const RigConfig slow = parse_rig_config(
+      "r.textproto", arm_with("command_max: 0.5 command_slew_per_s_max: 20", "command_max: 0.5"));
+  EXPECT_EQ(slow.limits.motor[0].command_slew_per_s_max, 500.0);
+  const RigConfig steep =
+      parse_rig_config("r.textproto", arm_with("command_max: 6 command_slew_per_s_max: 500",
+                                               "motor { hinge: \"shoulder\" command_max: 2 }"));
+  EXPECT_EQ(steep.limits.motor[1].command_max, 2.0);
+  EXPECT_EQ(steep.limits.motor[1].command_slew_per_s_max, 2000.0) << "all of it in 1 ms";
+  expect_parts(arm_refusal("command_max: 6 ", ""),
+               {"r.textproto:6", "motor \"shoulder\": command_max must be a positive number"});
+  expect_parts(arm_refusal("command_max: 6", "command_max: 13"),
+               {"r.textproto:7:3", "control_max of motor \"shoulder\", 12 V"});
+  expect_parts(arm_refusal("command_max: 0.5", "command_max: 1.01"),
+               {"r.textproto:8:26", "control_max of motor \"elbow\", 1 duty"});
+  expect_parts(arm_refusal("\"elbow\" command_max", "\"wrist\" command_max"),
+               {"r.textproto:8", "\"wrist\" has no motor"});
+  expect_parts(arm_refusal("_max: 20 }", "_max: 20 } motor { hinge: \"elbow\" }"),
+               {"r.textproto:8", "\"elbow\" has limits already"});
+}
+
+TEST(SeveralMotors, AreEachListedOnce) {
+  const std::string both = "motor { hinge: \"elbow\" } motor { hinge: \"shoulder\" }";
+  expect_parts(arm_refusal(both, "motor { hinge: \"elbow\" }"),
+               {"r.textproto:5", "\"shoulder\" has a motor", "add motor { hinge: \"shoulder\" }"});
+  expect_parts(arm_refusal(both, both + " motor { hinge: \"elbow\" }"),
+               {"r.textproto:5:69", "\"elbow\" has no motor in this file, or is listed before"});
+  expect_parts(arm_refusal(both, both + " motor { hinge: \"wrist\" }"), {"\"wrist\" has no motor"});
+  std::string nine = "name: \"x\" unit { channel { hinge: \"1\" } } safety { }\n";
+  for (int k = 1; k <= 9; ++k) {
+    nine += "hinge { name: \"" + std::to_string(k) +
+            "\" motor { control_unit: \"V\" } encoder { counts_per_turn: 100 } }\n";
+  }
+  expect_parts(refusal([&] { parse_rig_config("r.textproto", nine); }), {"9 motors", "at most 8"});
+}
+
+// A duty is a share of the supply: no limit above 1 makes sense, and none stated means 1.
+TEST(SeveralMotors, TakeADutyUpToOne) {
+  const std::string unit = "control_unit: \"duty\"";
+  EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, unit + " control_max: 1"))
+                .motor[0]
+                .command_max,
+            1.0);
+  expect_parts(arm_refusal(unit, unit + " control_max: 1.01"),
+               {"r.textproto:3:52", "control_max is 1.01", "a duty is at most 1"});
+  EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, "control_unit: \"1\" control_max: 7"))
+                .motor[0]
+                .command_max,
+            7.0);
+}
+
+ScenarioConfig arm_scenario(const std::string& text) {
+  return parse_scenario_config("s.textproto", text, arm());
+}
+
+std::string arm_scenario_refusal(const std::string& text) {
+  return refusal([&] { arm_scenario(text); });
+}
+
+const std::string kBoth =
+    "duration_s: 1\n"
+    "step { motor: \"shoulder\" command: 3 }\n"
+    "chirp { motor: \"elbow\" amplitude: 0.4 frequency_start_hz: 1 frequency_end_hz: 2 }\n";
+
+// The motors of a scenario are those of the unit, whatever order and kind its excitations have.
+TEST(SeveralMotors, HaveAnExcitationEach) {
+  const ScenarioConfig config = arm_scenario(kBoth);
+  EXPECT_EQ(config.scenario.command_peak(0), 0.4);
+  EXPECT_EQ(config.scenario.command_peak(1), 3.0);
+  Scenario two_steps = arm_scenario(
+                           "duration_s: 1 step { motor: \"shoulder\" command: 3 } "
+                           "step { motor: \"elbow\" command: 0.2 start_s: 0.5 }")
+                           .scenario;
+  MotorCommands commands{};
+  two_steps.command({0.1, {}}, commands);
+  EXPECT_EQ(commands, (MotorCommands{0.0, 3.0}));
+  two_steps.command({0.6, {}}, commands);
+  EXPECT_EQ(commands, (MotorCommands{0.2, 3.0}));
+  expect_parts(arm_scenario_refusal(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n"),
+               {"s.textproto:3", "\"elbow\" has an excitation already"});
+  expect_parts(arm_scenario_refusal(kBoth + "release { hinge: \"elbow\" held_tolerance_rad: 1 }\n"),
+               {"s.textproto:", "stands beside another excitation", "release"});
+  expect_parts(arm_scenario_refusal("duration_s: 1\nstep { motor: \"elbow\" }\nstep { }\n"),
+               {"s.textproto:3", "says no motor", "\"elbow\", \"shoulder\""});
+  expect_parts(
+      arm_scenario_refusal("duration_s: 1\nmultisine { motor: \"elbow\" sine { amplitude: 0.1 "
+                           "frequency_hz: 1 } }\nmultisine { motor: \"shoulder\"\n sine { "
+                           "amplitude: 1 } }"),
+      {"s.textproto:4", "sine[0].frequency_hz"});
+}
+
+// Each motor's peak is held against its own limit, which is the scenario's where that is tighter.
+TEST(SeveralMotors, AreHeldToTheirOwnLimits) {
+  expect_parts(arm_scenario_refusal("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
+               {"up to 0.6 duty of motor \"elbow\"", "allowed are 0.5"});
+  EXPECT_NO_THROW(arm_scenario("duration_s: 1 step { motor: \"shoulder\" command: 6 }"));
+  const ScenarioConfig tight =
+      arm_scenario(kBoth + "limits { command_max: 4 command_slew_max: 30 }");
+  EXPECT_EQ(tight.limits.motor[0].command_max, 0.5);
+  EXPECT_EQ(tight.limits.motor[0].command_slew_per_s_max, 20.0);
+  EXPECT_EQ(tight.limits.motor[1].command_max, 4.0);
+  EXPECT_EQ(tight.limits.motor[1].command_slew_per_s_max, 30.0);
+  expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 6.1 }"),
+               {"command_max is 6.1", "allows 6"});
+  expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 2 }"),
+               {"up to 3 V of motor \"shoulder\"", "allowed are 2"});
+}
+
+SafetyLimits two_motor_limits() {
+  return {.motor = {{"elbow", 0.5, 20.0}, {"shoulder", 6.0, 500.0}},
+          .staleness_s_max = 0.005,
+          .joint = {{"shoulder", -2.0, 2.0, 20.0, 0.1, 0.0105}}};
+}
+
+Observation arm_at_rest(double time_s) {
+  Observation now;
+  now.time_s = time_s;
+  now.joint[0] = {0.0, 0.0, true};
+  return now;
+}
+
+// Each motor's own size and slew, from what was sent to it before, on both sides of zero.
+TEST(SeveralMotors, AreClampedEachByItsOwnLimits) {
+  SafetyMonitor monitor(two_motor_limits());
+  double time_s = 0.0;
+  const auto send = [&](double elbow, double shoulder) {
+    time_s += 1e-3;
+    MotorCommands requested;
+    requested.fill(7.0);  // beyond the motors nothing is sent
+    requested[0] = elbow;
+    requested[1] = shoulder;
+    return monitor.admit(arm_at_rest(time_s), requested);
+  };
+  EXPECT_EQ(send(1.0, 1.0), MotorCommands{}) << "no time has passed";
+  const MotorCommands first = send(1.0, -9.0);
+  EXPECT_NEAR(first[0], 0.02, 1e-12);
+  EXPECT_NEAR(first[1], -0.5, 1e-12);
+  for (std::size_t m = 2; m < kMotorsMax; ++m) EXPECT_EQ(first[m], 0.0);
+  for (int k = 0; k < 100; ++k) send(1.0, -9.0);
+  EXPECT_EQ(send(1.0, -9.0), (MotorCommands{0.5, -6.0}));
+  const MotorCommands back = send(-1.0, 9.0);
+  EXPECT_NEAR(back[0], 0.48, 1e-12);
+  EXPECT_NEAR(back[1], -5.5, 1e-12);
+  EXPECT_FALSE(monitor.is_tripped());
+}
+
+// One motor's command or limit that is no number switches all of them off, and the trip names it.
+TEST(SeveralMotors, AreAllOffAfterATrip) {
+  for (std::size_t m = 0; m < 2; ++m) {
+    SafetyMonitor monitor(two_motor_limits());
+    monitor.admit(arm_at_rest(0.001), {});
+    MotorCommands requested{0.1, 0.1};
+    requested[m] = std::nan("");
+    EXPECT_EQ(monitor.admit(arm_at_rest(0.002), requested), MotorCommands{});
+    EXPECT_EQ(monitor.current_trip().cause, TripCause::kCommandNotFinite);
+    EXPECT_EQ(place_of(monitor.current_trip(), two_motor_limits()), m == 0 ? "elbow" : "shoulder");
+    EXPECT_EQ(monitor.admit(arm_at_rest(0.003), {0.1, 0.1}), MotorCommands{});
+    for (const auto field : {&MotorLimits::command_max, &MotorLimits::command_slew_per_s_max}) {
+      SafetyLimits limits = two_motor_limits();
+      limits.motor[m].*field = std::nan("");
+      EXPECT_EQ(find_faults(limits).size(), 1U);
+      SafetyMonitor blind(limits);
+      blind.admit(arm_at_rest(0.001), {});
+      EXPECT_EQ(blind.admit(arm_at_rest(0.002), {0.1, 0.1}), MotorCommands{});
+      EXPECT_TRUE(blind.is_tripped());
+    }
+  }
+  SafetyLimits nine = two_motor_limits();
+  nine.motor.resize(9, nine.motor[0]);
+  EXPECT_EQ(find_faults(nine).size(), 1U);
+}
+
+firmware_iface::UnitFacts arm_facts() {
+  firmware_iface::UnitFacts facts;
+  facts.tick_rate_Hz = 1000.0;
+  facts.ttl_max_ms = 100;
+  facts.encoder_count = 2;
+  facts.encoder[0].counts_per_turn = 4096;
+  facts.encoder[1].counts_per_turn = 2048;
+  facts.motor_count = 2;
+  facts.motor[0] = {MOTOR_DUTY, 1.0};
+  facts.motor[1] = {MOTOR_VOLT, 12.0};
+  return facts;
+}
+
+// A rig file that another unit was written for is refused before anything is driven.
+TEST(SeveralMotors, AreThoseOfTheUnit) {
+  const RigConfig rig = arm();
+  EXPECT_EQ(contradiction(rig, arm_facts()), "");
+  firmware_iface::UnitFacts facts = arm_facts();
+  facts.motor_count = 3;
+  EXPECT_EQ(contradiction(rig, facts), "") << "a motor that the rig does not use";
+  facts.motor_count = 1;
+  expect_parts(contradiction(rig, facts), {"the unit drives 1 motor, r.textproto has 2"});
+  facts = arm_facts();
+  std::swap(facts.motor[0], facts.motor[1]);
+  expect_parts(contradiction(rig, facts),
+               {"motor 0 is commanded in V", "says duty for joint \"elbow\"", "the order"});
+  facts = arm_facts();
+  facts.motor[1].kind = MOTOR_AMPERE;
+  expect_parts(contradiction(rig, facts), {"motor 1 is commanded in A", "says V"});
+  facts = arm_facts();
+  facts.motor[1].command_max = 5.99;
+  expect_parts(contradiction(rig, facts), {"motor 1 up to 5.99 V", "\"shoulder\" up to 6"});
+  facts.motor[1].command_max = 6.0;
+  EXPECT_EQ(contradiction(rig, facts), "");
+  const RigConfig plain =
+      parse_rig_config("r.textproto", arm_with("control_unit: \"V\"", "control_unit: \"1\""));
+  EXPECT_EQ(contradiction(plain, arm_facts()), "") << "1 stands for any number";
+}
+
+// The firmware's core on a board with two motors, each on a joint of its own whose speed follows
+// its command: speed' = gain · command - 2 speed. In virtual time, on a line without delay.
+class TwoMotorUnit final : public firmware_iface::Transport {
+ public:
+  explicit TwoMotorUnit(std::shared_ptr<firmware_iface::VirtualTime> time)
+      : time_(std::move(time)) {
+    unit_description board{.unit_id = 7,
+                           .tick_rate_Hz = 1000,
+                           .ttl_max_ms = 100,
+                           .encoder_count = 2,
+                           .motor_count = 2};
+    board.encoder[0] = {ENCODER_COUNTER, 0, 4096, 0};
+    board.encoder[1] = {ENCODER_COUNTER, 0, 2048, 0};
+    board.motor[0] = {MOTOR_DUTY, 0, 1000, 0};
+    board.motor[1] = {MOTOR_VOLT, 0, 12000, 0};
+    const unit_memory memory{0, 0, UNIT_SAMPLES_UNKNOWN};
+    unit_init(&core_, &board, &memory, 1, 1000);
+  }
+
+  firmware_iface::Nanoseconds now() const noexcept override { return time_->now(); }
+
+  firmware_iface::IoResult read_some(std::span<std::uint8_t> buffer,
+                                     firmware_iface::Nanoseconds deadline) noexcept override {
+    for (;;) {
+      const std::size_t size = unit_transmit(&core_, buffer.data(), buffer.size());
+      if (size > 0) return {firmware_iface::IoStatus::kOk, size};
+      if (now() >= deadline) return {firmware_iface::IoStatus::kTimeout, 0};
+      time_->sleep_until(std::min(deadline, next_tick_));
+      if (now() >= next_tick_) tick();
+    }
+  }
+
+  firmware_iface::IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
+    for (const std::uint8_t byte : bytes) unit_receive(&core_, byte, now_us());
+    return {firmware_iface::IoStatus::kOk, bytes.size()};
+  }
+
+  void close() noexcept override {}
+  const firmware_iface::TransportReport& report() const noexcept override { return report_; }
+
+  // What the motors did at each tick with the output enabled, in parts of their range.
+  const std::vector<std::array<double, 2>>& driven() const { return driven_; }
+  // Angles of elbow and shoulder [rad], by motor.
+  const std::array<double, 2>& angles_rad() const { return angle_rad_; }
+
+ private:
+  std::uint64_t now_us() const noexcept { return static_cast<std::uint64_t>(now().count() / 1000); }
+
+  void tick() noexcept {
+    constexpr double kStep_s = 1e-3;
+    constexpr std::array<double, 2> kGain = {40.0, 100.0};  // [rad/s²], of all of the range
+    unit_tick(&core_, now_us());
+    std::array<double, 2> share{};
+    for (std::size_t m = 0; m < 2; ++m) {
+      share[m] = core_.output.is_enabled ? core_.output.command_q15[m] / 32767.0 : 0.0;
+      speed_[m] += kStep_s * (kGain[m] * share[m] - 2.0 * speed_[m]);
+      angle_rad_[m] += kStep_s * speed_[m];
+    }
+    if (core_.output.is_enabled) driven_.push_back(share);
+    unit_latch latch{};
+    latch.encoders_valid = 3;
+    constexpr std::array<double, 2> kCounts = {4096.0, 2048.0};
+    for (std::size_t e = 0; e < 2; ++e) {  // encoder 0 is on the shoulder, which motor 1 drives
+      latch.encoder_counts[e] = static_cast<std::int32_t>(
+          std::lround(kCounts[e] * angle_rad_[1 - e] / (2.0 * std::numbers::pi)));
+    }
+    if (unit_sample_is_due(&core_)) unit_send_sample(&core_, &latch, now_us());
+    next_tick_ += std::chrono::milliseconds(1);
+  }
+
+  std::shared_ptr<firmware_iface::VirtualTime> time_;
+  unit core_{};
+  firmware_iface::Nanoseconds next_tick_{1'000'000};
+  std::array<double, 2> angle_rad_{}, speed_{};
+  std::vector<std::array<double, 2>> driven_;
+  firmware_iface::TransportReport report_{.description = "two motors", .baud_rate = {}};
+};
+
+// Rig file, scenario, loop, link, firmware and plant: each motor is driven by its own excitation
+// within its own limits, and the recording holds both. Catches commands that change places on any
+// part of the way.
+TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
+  const RigConfig rig = arm();
+  const ScenarioConfig scenario = arm_scenario(
+      "name: \"both\" duration_s: 1 step { motor: \"shoulder\" command: 3 start_s: 0.25 } "
+      "pulse { motor: \"elbow\" command: -0.25 start_s: 0.5 width_s: 0.25 }");
+  const auto time = std::make_shared<firmware_iface::VirtualTime>();
+  TwoMotorUnit unit(time);
+  BlackBox black_box;
+  firmware_iface::UnitLink link(unit, &black_box);
+  const auto facts = link.connect();
+  ASSERT_TRUE(facts.ok()) << facts.error().detail;
+  ASSERT_EQ(contradiction(rig, link.facts()), "");
+  const auto started = link.start_stream(stream_settings(rig, link.facts()));
+  ASSERT_TRUE(started.ok()) << started.error().detail;
+  LoopSettings settings;
+  settings.joint_count = 2;
+  settings.channel = channel_scales(rig);
+  settings.ttl_ms = rig.ttl_ms;
+  ControlLoop loop(link, black_box, scenario.scenario, scenario.limits, settings);
+  MemorySink told;
+  Supervisor supervisor(loop, black_box, scenario.limits, told, nullptr, [](const std::string&) {});
+  for (int k = 0; k < 5000 && loop.tick(); ++k) supervisor.poll();
+  supervisor.poll();
+  ASSERT_EQ(loop.trip(), nullptr) << describe(*loop.trip(), scenario.limits);
+
+  double start_s = -1.0;
+  int pulses = 0, steps = 0;
+  for (const proto::Command& command : told.commands) {
+    ASSERT_EQ(command.motor_count, 2U);
+    if (command.command_requested[1] == 3.0 && start_s < 0.0) {
+      start_s = command.timestamp_s - 0.25;
+    }
+    const double since_s = command.timestamp_s - start_s;
+    if (start_s < 0.0) {
+      EXPECT_EQ(command.command, MotorCommands{});
+      continue;
+    }
+    steps += command.command[1] == 3.0 ? 1 : 0;
+    pulses += command.command[0] == -0.25 ? 1 : 0;
+    EXPECT_LE(std::abs(command.command[1]), std::min(3.0, 0.5 + 500.0 * (since_s - 0.25)) + 1e-9);
+    EXPECT_EQ(command.command[0] != 0.0 || command.command_requested[0] != 0.0,
+              since_s > 0.4995 && since_s < 0.7615)  // 12.5 ms of slew at 20/s behind the pulse
+        << since_s;
+  }
+  EXPECT_NEAR(steps, 745, 3) << "three volts from 6 ms after the step on";
+  EXPECT_NEAR(pulses, 238, 3);
+  // What the unit did is what the samples say, each in its own unit.
+  const auto largest = [&](std::size_t motor) {
+    double most = 0.0;
+    for (const auto& share : unit.driven()) most = std::max(most, std::abs(share[motor]));
+    return most;
+  };
+  EXPECT_NEAR(largest(0), 0.25, 1.0 / 32767.0);
+  EXPECT_NEAR(largest(1), 3.0 / 12.0, 1.0 / 32767.0);
+  double seen_V = 0.0, seen_duty = 0.0;
+  for (const proto::Sample& sample : told.samples) {
+    ASSERT_EQ(sample.motor_count, 2U);
+    seen_duty = std::min(seen_duty, sample.command[0]);
+    seen_V = std::max(seen_V, sample.command[1]);
+  }
+  EXPECT_NEAR(seen_duty, -0.25, 1.0 / 32767.0);
+  EXPECT_NEAR(seen_V, 3.0, 12.0 / 32767.0);
+  // The shoulder's channel is the first one and moved forward, the elbow's is the second.
+  EXPECT_NEAR(told.samples.back().angle_rad[0], unit.angles_rad()[1], 0.05);
+  EXPECT_GT(told.samples.back().angle_rad[0], 1.0);
+  EXPECT_LT(told.samples.back().angle_rad[1], -0.5);
+}
+
+// A duty goes to the unit as a share of its range and comes back as one: taken for volts, 0.4 would
+// be 4 % of the range.
+TEST(Duty, ReachesTheUnitAsAShareOfTheSupply) {
+  auto simulation = simulation_settings();
+  simulation.unit.motor_kind = MOTOR_DUTY;
+  simulation.unit.command_max_V = 1.0;
+  simulation.unit.command_bits = 0;
+  SafetyLimits limits = furuta_limits();
+  limits.motor = {{"arm", 0.5, 500.0}};
+  SimulatedRig run(Scenario("pulse", Pulse{.amplitude = 0.4, .start_s = 0.05, .width_s = 0.1}, 0.3),
+                   furuta_settings(), simulation, limits);
+  double most = 0.0;
+  run.run([&](SimulatedRig& now, int) { most = std::max(most, now.sim_unit().output_V()); });
+  EXPECT_STREQ(firmware_iface::motor_unit(run.link().facts().motor[0].kind), "duty");
+  EXPECT_NEAR(most, 0.4, 1.0 / 32767.0);
+  double recorded = 0.0;
+  for (const proto::Sample& sample : run.told().samples) {
+    recorded = std::max(recorded, sample.command[0]);
+  }
+  EXPECT_NEAR(recorded, 0.4, 1.0 / 32767.0);
+}
+
+}  // namespace
+}  // namespace daq

@@ -1,0 +1,280 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/daq/simulated_rig.hpp"
+
+// What stops moving in this computer, in virtual time: the loop's own thread, the thread that
+// writes to the disk, the supervisor.
+
+namespace daq {
+namespace {
+
+using firmware_iface::IoResult;
+using firmware_iface::IoStatus;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kBreakTick = 800;  // driven since tick 510
+
+Scenario stuck_drive() { return {"step", Step{.amplitude = 0.2, .start_s = 0.0}, 60.0}; }
+
+void expect_trip(SimulatedRig& rig, TripCause cause) {
+  ASSERT_NE(rig.loop().trip(), nullptr);
+  EXPECT_EQ(rig.loop().trip()->cause, cause) << describe(*rig.loop().trip(), furuta_limits());
+  EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
+  EXPECT_TRUE(rig.sim_unit().is_tripped());
+}
+
+// ----- The loop's thread does not run -----
+
+class HostPause : public ::testing::TestWithParam<bool> {
+ protected:
+  LoopSettings settings() const {
+    LoopSettings made = furuta_settings();
+    made.host_paced = GetParam();
+    return made;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(PacedBy, HostPause, ::testing::Bool(),
+                         [](const auto& host) { return host.param ? "Host" : "Unit"; });
+
+// By the host's clock, to the microsecond, although samples of all that time wait to be read and
+// the unit's clock shows none missing. The first message after the pause ends the drive: the unit's
+// own ttl, which is longer, has not.
+TEST_P(HostPause, TripsBeyondItsBound) {
+  for (const bool beyond : {false, true}) {
+    SCOPED_TRACE(beyond);
+    SimulatedRig rig(stuck_drive(), settings());
+    // A unit that a host paces takes no samples meanwhile: by its clock the next one is late first.
+    const auto pause = beyond ? milliseconds(15) + microseconds(1)
+                              : milliseconds(GetParam() ? 13 : 15) - microseconds(1);
+    rig.run(
+        [&](SimulatedRig& r, int tick) {
+          if (tick != kBreakTick) return;
+          ASSERT_GT(r.sim_unit().output_V(), 0.15);
+          r.abandon(pause);
+          ASSERT_FALSE(r.sim_unit().is_tripped());
+        },
+        kBreakTick + 100);
+    if (!beyond) {
+      EXPECT_EQ(rig.loop().trip(), nullptr);
+      EXPECT_GT(rig.sim_unit().output_V(), 0.15);
+      continue;
+    }
+    expect_trip(rig, TripCause::kHostPaused);
+    EXPECT_NEAR(rig.loop().trip()->value, 0.015'001, 1e-9);
+    EXPECT_EQ(rig.loop().trip()->limit, 0.015);
+    EXPECT_EQ(rig.sim_unit().counters().trips[4], 1U) << "by the host, not by the ttl";
+    rig.poll();
+    ASSERT_FALSE(rig.told().commands.empty());
+    for (const proto::Command& command : rig.told().commands) {
+      if (command.timestamp_s <= rig.loop().trip()->time_s) continue;
+      EXPECT_EQ(command.flags, 0U) << command.timestamp_s;
+    }
+  }
+}
+
+// A pause that the loop allows and the unit does not: the unit says that it switched off, and the
+// message why.
+TEST_P(HostPause, IsNamedWhereTheUnitTripsForIt) {
+  SafetyLimits limits = furuta_limits();
+  limits.staleness_s_max = 0.5;
+  SimulatedRig rig(stuck_drive(), settings(), simulation_settings(), limits);
+  rig.run([](SimulatedRig& r, int tick) {
+    if (tick == kBreakTick) r.abandon(milliseconds(90));
+  });
+  expect_trip(rig, TripCause::kUnitTripped);
+  rig.poll();
+  const proto::Event* trip = rig.told().find("unit tripped");
+  ASSERT_NE(trip, nullptr);
+  EXPECT_NE(trip->text.find("this computer paused for up to 90 ms"), std::string::npos)
+      << trip->text;
+}
+
+// A line without a byte on a clock that a test moves, and a host that wakes late while it waits.
+class SilentTransport final : public firmware_iface::Transport {
+ public:
+  Nanoseconds now() const noexcept override { return now_; }
+  IoResult read_some(std::span<std::uint8_t>, Nanoseconds deadline) noexcept override {
+    now_ = std::max(now_, deadline) + late_;
+    late_ = Nanoseconds(0);
+    return {IoStatus::kTimeout, 0};
+  }
+  IoResult write(std::span<const std::uint8_t> bytes) noexcept override {
+    return {IoStatus::kOk, bytes.size()};
+  }
+  void close() noexcept override {}
+  const firmware_iface::TransportReport& report() const noexcept override { return report_; }
+
+  void wake_late_by(Nanoseconds duration) { late_ = duration; }
+
+ private:
+  Nanoseconds now_{seconds(5)};
+  Nanoseconds late_{0};
+  firmware_iface::TransportReport report_;
+};
+
+// Waiting for a sample is no pause, and silence is the line's fault; waking late is this
+// computer's.
+TEST_P(HostPause, IsToldFromASilentLine) {
+  for (const Nanoseconds late : {Nanoseconds(0), Nanoseconds(milliseconds(15) + microseconds(1))}) {
+    SilentTransport line;
+    firmware_iface::UnitLink link(line);
+    BlackBox black_box;
+    const auto loop =
+        std::make_unique<ControlLoop>(link, black_box, stuck_drive(), furuta_limits(), settings());
+    ASSERT_TRUE(loop->tick());
+    line.wake_late_by(late);
+    for (int k = 0; k < 30; ++k) loop->tick();
+    ASSERT_NE(loop->trip(), nullptr);
+    EXPECT_EQ(loop->trip()->cause,
+              late.count() == 0 ? TripCause::kLinkLost : TripCause::kHostPaused);
+  }
+}
+
+// ----- The disk takes nothing -----
+
+class Heartbeat : public ::testing::Test {
+ protected:
+  // A disk that takes something with every tick, but for so long from kBreakTick on.
+  void run(SimulatedRig& rig, double hangs_s, int tick_count) {
+    double broken_at_s = 0.0;
+    rig.run(
+        [&](SimulatedRig& r, int tick) {
+          if (tick == kBreakTick) broken_at_s = r.time_s();
+          if (tick <= kBreakTick || r.time_s() - broken_at_s > hangs_s) ++heartbeat_;
+          if (disturb_) disturb_(r, tick);
+        },
+        tick_count);
+  }
+  LoopSettings settings() const {
+    LoopSettings made = furuta_settings();
+    made.storage_heartbeat = &heartbeat_;
+    return made;
+  }
+
+  std::atomic<std::uint64_t> heartbeat_{0};
+  std::function<void(SimulatedRig&, int)> disturb_;
+};
+
+TEST_F(Heartbeat, TripsWhenNothingIsStoredForLongerThanItsBound) {
+  for (const double hangs_s : {0.99, 1.01}) {
+    SCOPED_TRACE(hangs_s);
+    SimulatedRig rig(stuck_drive(), settings());
+    run(rig, hangs_s, 3000);
+    if (hangs_s < 1.0) {
+      EXPECT_EQ(rig.loop().trip(), nullptr);
+      EXPECT_GT(rig.sim_unit().output_V(), 0.15);
+      continue;
+    }
+    expect_trip(rig, TripCause::kRecordingStalled);
+    EXPECT_NEAR(rig.loop().trip()->value, 1.0, 2e-3);
+    EXPECT_GT(rig.loop().trip()->value, rig.loop().trip()->limit);
+    EXPECT_NEAR(rig.loop().trip()->time_s, 1e-3 * kBreakTick + 1.0, 5e-3);
+    rig.poll();
+    EXPECT_NE(rig.told().find("recording stalled"), nullptr);
+  }
+}
+
+// While the computer pauses it stores nothing, and the disk is not to blame.
+TEST_F(Heartbeat, DoesNotCountAPauseOfTheComputer) {
+  SafetyLimits limits = furuta_limits();
+  limits.staleness_s_max = 5.0;
+  LoopSettings watching = settings();
+  watching.drive = false;
+  SimulatedRig rig({"release", Release({.held_angle_rad = 0.0, .held_tolerance_rad = 0.1}), 60.0},
+                   watching, simulation_settings(), limits);
+  disturb_ = [](SimulatedRig& r, int tick) {
+    if (tick == kBreakTick + 500) r.abandon(seconds(3));
+  };
+  // 0.5 s of a disk that hangs, 3 s of nothing at all, and 0.4 s of the disk again.
+  run(rig, 3.9, 3000);
+  EXPECT_EQ(rig.loop().trip(), nullptr);
+}
+
+// ----- The supervisor does not run -----
+
+// The ring takes what it can hold. One sample more ends the drive; what is lost from there on is
+// counted and listed.
+TEST(FullRing, TripsAndListsWhatIsLost) {
+  constexpr int kFits = static_cast<int>(ControlLoop::Ring::kCapacity);
+  for (const bool beyond : {false, true}) {
+    SCOPED_TRACE(beyond);
+    SimulatedRig rig(stuck_drive());
+    rig.run(
+        [&](SimulatedRig& r, int) {
+          if (r.loop().counters().samples.load() == kFits) {
+            EXPECT_EQ(r.loop().trip(), nullptr);
+            if (!beyond) r.poll();
+          }
+        },
+        kFits + 500, /*poll_every=*/0);
+    rig.finish();
+    const SampleAccounts& accounts = rig.supervisor().accounts();
+    EXPECT_EQ(accounts.sent(), rig.sim_unit().counters().samples_sent);
+    EXPECT_EQ(accounts.recorded, rig.told().samples.size());
+    if (!beyond) {
+      EXPECT_EQ(rig.loop().trip(), nullptr);
+      EXPECT_EQ(accounts.lost_in_ring, 0U);
+      continue;
+    }
+    expect_trip(rig, TripCause::kRingFull);
+    EXPECT_EQ(rig.loop().trip()->limit, kFits);
+    // The loop ends 0.2 s after the trip.
+    EXPECT_NEAR(static_cast<double>(accounts.lost_in_ring), 200.0, 5.0);
+    ASSERT_FALSE(rig.told().gaps.empty());
+    EXPECT_EQ(rig.told().gaps.back().cause, proto::GapCause::kRingFull);
+    EXPECT_EQ(rig.told().gaps.back().sample_count, accounts.lost_in_ring);
+  }
+}
+
+// A recording that has this much to write.
+class BusySink final : public RunSink {
+ public:
+  template <typename Message>
+  proto::Status take(const Message&) {
+    ++unwritten_;
+    return proto::success();
+  }
+  proto::Status write(const proto::Sample& sample) override { return take(sample); }
+  proto::Status write(const proto::InertialReading& reading) override { return take(reading); }
+  proto::Status write(const proto::Command& command) override { return take(command); }
+  proto::Status write(const proto::Gap& gap) override { return take(gap); }
+  proto::Status write(const proto::Event& event) override { return take(event); }
+  proto::Status write(const proto::ClockFit& fit) override { return take(fit); }
+  proto::Status write(const proto::LoopStats& stats) override { return take(stats); }
+  std::size_t unwritten_count() const override { return unwritten_; }
+
+ private:
+  std::size_t unwritten_ = 0;
+};
+
+// Where the recording does not keep up, samples wait in the ring and not in ever more memory. The
+// operator reads the trip all the same, and at the end nothing stays behind.
+TEST(FullRing, FillsWhereTheRecordingDoesNotKeepUp) {
+  BusySink sink;
+  SimulatedRig rig(stuck_drive(), furuta_settings(), simulation_settings(), furuta_limits(), &sink);
+  std::size_t most = 0;
+  rig.run(
+      [&](SimulatedRig& r, int) {
+        r.supervisor().poll();
+        most = std::max(most, sink.unwritten_count());
+      },
+      20'000, /*poll_every=*/0);
+  EXPECT_GE(most, 4096U);
+  EXPECT_LT(most, 4200U);
+  expect_trip(rig, TripCause::kRingFull);
+  EXPECT_TRUE(std::any_of(rig.said().begin(), rig.said().end(), [](const std::string& line) {
+    return line.starts_with("TRIP: 8192 samples wait to be recorded");
+  }));
+  rig.supervisor().finish(std::nullopt);
+  LoopRecord record;
+  EXPECT_FALSE(rig.loop().records().try_pop(record));
+}
+
+}  // namespace
+}  // namespace daq

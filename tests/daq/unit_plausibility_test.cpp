@@ -1,0 +1,249 @@
+#include "daq/safety/unit_plausibility.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numbers>
+
+#include "tests/support/alloc_counter.hpp"
+
+// Each check of what the unit reports, on both sides of its threshold.
+
+namespace daq {
+namespace {
+
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnitTick_s = 1e-3;
+
+class Unit : public ::testing::Test {
+ protected:
+  Unit() { start_again(); }
+
+  void start_again() {
+    checks_ = {};
+    sent_ = {};
+    tick_ = 0;
+    delay_ = {};
+    driving_for_s_ = -1.0;
+    has_fault_ = false;
+    clock_ = {};
+    checks_.expect({.tick_s = kUnitTick_s,
+                    .period_s = kUnitTick_s,
+                    .ttl_s = 0.1,
+                    .staleness_s_max = 0.05,
+                    .motor_count = 2,
+                    .command_range = {10.0, 2.0}});
+    clock_.valid = true;
+    clock_.rate_sigma_ppm = 1.0;
+  }
+
+  // The host answers every sample with these commands; the unit puts each in force a tick later.
+  // `lie` alters what it reports.
+  Trip step(const std::function<void(firmware_iface::UnitSample&)>& lie = {}, bool enabled = true) {
+    ++tick_;
+    firmware_iface::UnitSample sample;
+    sample.unit_time_us = 1000 * tick_;
+    sample.received = std::chrono::milliseconds(tick_) + delay_;
+    sample.motor_count = 2;
+    sample.command_sequence = sent_.number;
+    sample.driving = sent_.enabled;
+    if (sent_.enabled) sample.command = sent_.command;
+    if (lie) lie(sample);
+    const Trip trip = checks_.add(sample, clock_, kUnitTick_s * static_cast<double>(tick_),
+                                  driving_for_s_, has_fault_);
+    sent_ = {.number = sent_.number + 1,
+             .unit_time_us = sample.unit_time_us,
+             .at = sample.received,
+             .enabled = enabled,
+             .command = {5.0, -1.0}};
+    checks_.note_sent(sent_);
+    if (driving_for_s_ >= 0.0) driving_for_s_ += kUnitTick_s;
+    return trip;
+  }
+
+  // Samples until a trip, −1 without one.
+  int until_trip(int most, const std::function<void(firmware_iface::UnitSample&)>& lie,
+                 bool enabled = true) {
+    for (int k = 1; k <= most; ++k) {
+      trip_ = step(lie, enabled);
+      if (trip_.cause != TripCause::kNone) return k;
+    }
+    return -1;
+  }
+  void drive() {
+    driving_for_s_ = 0.0;
+    ASSERT_EQ(until_trip(500, {}), -1);
+  }
+  // The first sample beyond the reaction time.
+  int reaction_ticks() const { return static_cast<int>(checks_.reaction_s() / kUnitTick_s + 1.5); }
+
+  UnitPlausibility checks_;
+  firmware_iface::ClockFit clock_;
+  SentCommand sent_{};
+  std::int64_t tick_ = 0;
+  std::chrono::nanoseconds delay_{0};
+  double driving_for_s_ = -1.0;
+  bool has_fault_ = false;
+  Trip trip_;
+};
+
+TEST_F(Unit, ReportsTheOutputWithinOnePercentOfItsRange) {
+  for (const auto& [motor, off_by, trips] :
+       {std::tuple(0U, 0.099, false), std::tuple(0U, 0.101, true), std::tuple(0U, -0.101, true),
+        std::tuple(1U, 0.0199, false), std::tuple(1U, 0.0201, true),
+        std::tuple(1U, kNotANumber, true)}) {
+    start_again();
+    drive();
+    const int at = until_trip(200, [&](auto& sample) { sample.command[motor] += off_by; });
+    EXPECT_EQ(at > 0, trips) << motor << ' ' << off_by;
+    if (!trips) continue;
+    EXPECT_EQ(trip_.cause, TripCause::kCommandMismatch);
+    EXPECT_NEAR(at, reaction_ticks(), 1);
+    EXPECT_EQ(trip_.joint, motor);
+    EXPECT_EQ(trip_.limit, motor == 0U ? 5.0 : -1.0);
+  }
+}
+
+// A difference that lasts no longer than a command takes to act is none.
+TEST_F(Unit, MayContradictForAsLongAsACommandTakes) {
+  drive();
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_EQ(until_trip(reaction_ticks() - 2, [](auto& sample) { sample.command[0] = 10.0; }), -1);
+    EXPECT_EQ(until_trip(1, {}), -1);
+  }
+}
+
+TEST_F(Unit, ReportsThatItDrivesWhenItDoes) {
+  drive();
+  EXPECT_GT(until_trip(200, [](auto& sample) { sample.driving = false; }), 0) << "not driving";
+  EXPECT_EQ(trip_.cause, TripCause::kCommandMismatch);
+  start_again();
+  EXPECT_EQ(until_trip(200, {}, false), -1) << "idle";
+  EXPECT_GT(until_trip(
+                200, [](auto& sample) { sample.driving = true; }, false),
+            0);
+  start_again();
+  EXPECT_GT(until_trip(
+                200, [](auto& sample) { sample.command = {10.0}; }, false),
+            0);
+  start_again();
+  EXPECT_GT(until_trip(
+                200, [](auto& sample) { sample.command_unknown = true; }, false),
+            0);
+  EXPECT_EQ(trip_.cause, TripCause::kCommandMismatch);
+}
+
+TEST_F(Unit, ReportsFaultFlagsTogetherWithItsTrip) {
+  for (const bool flags : {false, true}) {
+    start_again();
+    EXPECT_EQ(until_trip(200,
+                         [](auto& sample) {
+                           sample.tripped = true;
+                           sample.fault_flags = 0x10;
+                           sample.driving = false;
+                           sample.command = {};
+                         }),
+              -1);
+    EXPECT_GT(until_trip(
+                  200,
+                  [&](auto& sample) {
+                    sample.tripped = !flags;
+                    sample.fault_flags = flags ? 0x10 : 0;
+                    sample.driving = false;
+                    sample.command = {};
+                  },
+                  false),
+              0);
+    EXPECT_EQ(trip_.cause, TripCause::kFaultMismatch);
+  }
+  start_again();
+  drive();
+  has_fault_ = true;
+  EXPECT_NEAR(until_trip(200, {}), reaction_ticks(), 1) << "a FAULT without a trip";
+  EXPECT_EQ(trip_.cause, TripCause::kFaultMismatch);
+}
+
+// The echo of an old command with the output that goes with it: only its age is wrong.
+TEST_F(Unit, PutsNoCommandInForceLongerThanItLives) {
+  drive();
+  const SentCommand old = sent_;
+  const int at = until_trip(500, [&](auto& sample) {
+    sample.command_sequence = old.number;
+    sample.command = old.command;
+  });
+  EXPECT_EQ(trip_.cause, TripCause::kStaleCommand);
+  EXPECT_NEAR(at, 102, 1);  // ttl and a period
+  EXPECT_GT(trip_.value, trip_.limit);
+  // One that never comes is as old as the drive.
+  start_again();
+  driving_for_s_ = 0.0;
+  EXPECT_NEAR(until_trip(500,
+                         [](auto& sample) {
+                           sample.command_sequence = 0;
+                           sample.driving = false;
+                           sample.command = {};
+                         }),
+              reaction_ticks(), 100);
+}
+
+// Ages to either side, of samples that the line holds up and of a clock that jumps ahead.
+TEST_F(Unit, SendsSamplesThatAreNeitherOldNorEarly) {
+  for (const auto& [delay_ms, trips] : {std::pair(49.0, false), std::pair(51.0, true),
+                                        std::pair(-49.0, false), std::pair(-51.0, true)}) {
+    start_again();
+    drive();
+    delay_ = std::chrono::microseconds(static_cast<int>(1e3 * delay_ms));
+    EXPECT_EQ(until_trip(3, {}) > 0, trips) << delay_ms;
+    if (trips) {
+      EXPECT_EQ(trip_.cause, TripCause::kSampleAge);
+    }
+  }
+}
+
+TEST_F(Unit, HasAClockThatGoesAsThisComputersDoes) {
+  const auto verdict = [](double ppm, double sigma_ppm, bool valid = true) {
+    firmware_iface::ClockFit fit;
+    fit.valid = valid;
+    fit.rate_error_ppm = ppm;
+    fit.rate_sigma_ppm = sigma_ppm;
+    return UnitPlausibility::judge(fit);
+  };
+  EXPECT_EQ(verdict(0.0, 2499.0), ClockVerdict::kGood);
+  EXPECT_EQ(verdict(0.0, 2501.0), ClockVerdict::kUnknown);
+  EXPECT_EQ(verdict(9'000.0, 249.0), ClockVerdict::kGood);
+  EXPECT_EQ(verdict(9'000.0, 251.0), ClockVerdict::kUnknown);
+  EXPECT_EQ(verdict(-11'000.0, 251.0), ClockVerdict::kUnknown);
+  EXPECT_EQ(verdict(-11'000.0, 249.0), ClockVerdict::kBad);
+  EXPECT_EQ(verdict(0.0, 1.0, false), ClockVerdict::kUnknown);
+  EXPECT_NE(verdict(kNotANumber, 1.0), ClockVerdict::kGood);
+  EXPECT_NE(verdict(0.0, kNotANumber), ClockVerdict::kGood);
+  drive();
+  clock_.rate_error_ppm = 10'100.0;
+  EXPECT_EQ(until_trip(1, {}), 1);
+  EXPECT_EQ(trip_.cause, TripCause::kUnitClock);
+  start_again();
+  drive();
+  clock_.valid = false;
+  EXPECT_EQ(until_trip(1, {}), 1);
+  EXPECT_EQ(trip_.cause, TripCause::kUnitClock);
+}
+
+TEST_F(Unit, IsOffOnlyWhenItsSampleSaysSoInEveryField) {
+  firmware_iface::UnitSample sample;
+  sample.tripped = true;
+  EXPECT_TRUE(UnitPlausibility::is_off(sample));
+  for (const int field : {0, 1, 2, 3}) {
+    firmware_iface::UnitSample other = sample;
+    if (field == 0) other.tripped = false;
+    if (field == 1) other.driving = true;
+    if (field == 2) other.command[7] = -1e-3;
+    if (field == 3) other.command[0] = kNotANumber;
+    EXPECT_FALSE(UnitPlausibility::is_off(other)) << field;
+  }
+}
+
+}  // namespace
+}  // namespace daq

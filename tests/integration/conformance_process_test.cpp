@@ -1,0 +1,116 @@
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/integration/daq_process.hpp"
+
+// rigcal-daq conformance as a person runs it: what it prints, writes and returns. What it tests is
+// tested in virtual time, in tests/firmware_iface.
+
+namespace {
+
+using google::protobuf::Struct;
+using test_support::ChildProcess;
+using test_support::eventually;
+using test_support::kPatience_s;
+
+std::string text_of_file(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+Struct parsed(const std::string& json) {
+  Struct object;
+  const auto status = google::protobuf::util::JsonStringToMessage(json, &object);
+  EXPECT_TRUE(status.ok()) << status.ToString() << "\n" << json;
+  return object;
+}
+
+class ConformanceProcess : public test_support::DaqProcess {
+ protected:
+  void start(const std::vector<std::string>& options, const std::string& url) {
+    std::vector<std::string> command = {RIGCAL_DAQ, "conformance", "--url", url};
+    command.insert(command.end(), options.begin(), options.end());
+    daq_.emplace(command, path("daq.txt"));
+  }
+  int run(const std::vector<std::string>& options, const std::string& url) {
+    start(options, url);
+    return daq_exit_code();
+  }
+  std::string simulation() const { return "sim:" + path("sim.textproto"); }
+};
+
+TEST_F(ConformanceProcess, PrintsATableAndWritesJson) {
+  ASSERT_EQ(run({"--only", "H1,C8,R1", "--json", path("out.json")}, simulation()), 0)
+      << daq_->output();
+  const std::string table = daq_->output();
+  EXPECT_NE(table.find("with commands of 0"), std::string::npos) << table;
+  EXPECT_NE(table.find("5 passed, 0 failed, 0 not tested."), std::string::npos) << table;
+  EXPECT_NE(table.find("The unit is tripped."), std::string::npos) << table;
+
+  const Struct json = parsed(text_of_file(path("out.json")));
+  const auto& fields = json.fields();
+  EXPECT_EQ(fields.at("passed").number_value(), 5);
+  EXPECT_EQ(fields.at("failed").number_value(), 0);
+  EXPECT_TRUE(fields.at("tripped_at_end").bool_value());
+  EXPECT_EQ(fields.at("unit").struct_value().fields().at("tick_rate_Hz").number_value(), 1000);
+  const auto& rows = fields.at("requirements").list_value().values();
+  ASSERT_EQ(rows.size(), 5);
+  const auto& ttl = rows[1].struct_value().fields();
+  EXPECT_EQ(ttl.at("id").string_value(), "C8");
+  EXPECT_EQ(ttl.at("verdict").string_value(), "pass");
+  EXPECT_EQ(ttl.at("unit").string_value(), "ms");
+}
+
+// A unit that somebody has talked to is not as after a reset: the two lines about that fail.
+TEST_F(ConformanceProcess, EndsWithOneWhenARequirementFails) {
+  start_sim();
+  ASSERT_EQ(run({"--only", "H7", "--after-reset"}, pty_url()), 0) << daq_->output();
+  ASSERT_EQ(run({"--only", "H7", "--json", path("again.json")}, pty_url()), 0) << daq_->output();
+  EXPECT_NE(daq_->output().find("1 not tested"), std::string::npos) << daq_->output();
+  ASSERT_EQ(run({"--only", "H7", "--after-reset", "--json", path("out.json")}, pty_url()), 1);
+  EXPECT_NE(daq_->output().find("FAIL\n"), std::string::npos) << daq_->output();
+  EXPECT_NE(daq_->output().find("Failed: H7."), std::string::npos) << daq_->output();
+  const Struct json = parsed(text_of_file(path("out.json")));
+  EXPECT_EQ(json.fields().at("failed").number_value(), 1);
+  EXPECT_EQ(parsed(text_of_file(path("again.json"))).fields().at("not_tested").number_value(), 1);
+}
+
+TEST_F(ConformanceProcess, KeepsJsonOnStandardOutputApart) {
+  const std::string line = std::string(RIGCAL_DAQ) + " conformance --url '" + simulation() +
+                           "' --only R1a --json - >" + path("out.json") + " 2>" + path("err.txt");
+  ASSERT_EQ(std::system(line.c_str()), 0);
+  EXPECT_EQ(parsed(text_of_file(path("out.json"))).fields().at("passed").number_value(), 1);
+  EXPECT_NE(text_of_file(path("err.txt")).find("R1a"), std::string::npos);
+}
+
+TEST_F(ConformanceProcess, TripsTheUnitAtCtrlC) {
+  start_sim();
+  start({}, pty_url());
+  ASSERT_TRUE(
+      eventually([&] { return daq_->output().find("H3a") != std::string::npos; }, kPatience_s))
+      << daq_->output();
+  daq_->send_signal(SIGINT);
+  EXPECT_EQ(daq_exit_code(), 1);
+  EXPECT_NE(daq_->output().find("interrupted; the unit is tripped"), std::string::npos)
+      << daq_->output();
+}
+
+TEST_F(ConformanceProcess, RefusesBadUsage) {
+  const std::vector<std::vector<std::string>> bad = {{"--only", "Z9"},
+                                                     {"--command", "0.3"},
+                                                     {"--json", path("none/out.json")},
+                                                     {"--only", "4.1a"}};
+  for (const auto& options : bad) {
+    EXPECT_EQ(run(options, simulation()), 2) << options[0] << daq_->output();
+  }
+  EXPECT_EQ(run({}, "what:ever"), 2);
+  EXPECT_EQ(run({}, "pty://" + path("nowhere")), 1) << "no such port";
+}
+
+}  // namespace

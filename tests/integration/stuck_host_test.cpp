@@ -1,0 +1,204 @@
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/daq/local_service.hpp"
+#include "tests/integration/daq_process.hpp"
+#include "tests/integration/rig_files.hpp"
+
+// What stops moving in this computer while the motor drives: its disk, its folder, the program
+// itself. The motor is off, the operator reads why at once, and no sample is lost in silence.
+
+namespace {
+
+using namespace test_support;
+
+class StuckHost : public DaqProcess {
+ protected:
+  bool says(const std::string& text) { return daq_->output().find(text) != std::string::npos; }
+  void wait_until_said(const std::string& text) {
+    ASSERT_TRUE(eventually([&] { return says(text); }, kPatience_s)) << daq_->output();
+  }
+  // The last rows of the truth, which is written in blocks.
+  void wait_until_output_is_off() {
+    ASSERT_TRUE(eventually(
+        [&] {
+          const std::vector<TruthRow> rows = truth();
+          return rows.size() > 2 && std::stod(rows[rows.size() - 2].at("command_V")) == 0.0;
+        },
+        kPatience_s));
+  }
+};
+
+/// By what the switch of the disk holds: nothing stops every call, something only fdatasync.
+class HangingDisk : public StuckHost, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void start_driving() {
+    start_sim();
+    start_daq("long.textproto", pty_url(), {}, [this] {
+      ::setenv("RIGCAL_HANGING_DISK", path("hang").c_str(), 1);
+      ::setenv("LD_PRELOAD", FAILING_DISK, 1);
+      ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+    });
+    wait_until_recorded();
+  }
+  void hang() const { write("hang", GetParam()); }
+  void go_on() const { std::filesystem::remove(path("hang")); }
+};
+
+// Before anybody does anything the motor is off and the operator knows why, and later that the
+// program waits and how to leave it. When the disk comes back, everything is in the recording.
+TEST_P(HangingDisk, SwitchesOffSaysSoAndLosesNothing) {
+  start_driving();
+  hang();
+  wait_until_said("TRIP: nothing was stored for");
+  wait_until_tripped();
+  wait_until_said("press Ctrl-C twice");
+  go_on();
+  EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
+  EXPECT_TRUE(says("every sample accounted for")) << daq_->output();
+  stop_sim();
+  EXPECT_EQ(counted("trips_host"), 1U);
+  EXPECT_EQ(last_output_V(), 0.0);
+  const proto::Recording run = recording("run.mcap");
+  EXPECT_TRUE(run.scan.container.intact());
+  const proto::Event* trip = find_event(run, "recording stalled");
+  ASSERT_NE(trip, nullptr);
+  EXPECT_GT(trip->value, trip->limit);
+  std::uint64_t listed = 0;
+  for (const proto::Gap& gap : run.gaps) {
+    EXPECT_EQ(gap.cause, proto::GapCause::kLink);
+    listed += gap.sample_count;
+  }
+  EXPECT_EQ(run.samples.size() + listed, counted("samples_sent"));
+}
+
+// The first Ctrl-C reaches the motor whatever the disk does, the second one the shell.
+TEST_P(HangingDisk, ObeysCtrlC) {
+  start_driving();
+  hang();
+  daq_->send_signal(SIGINT);
+  wait_until_output_is_off();
+  wait_until_said("press Ctrl-C again");
+  EXPECT_FALSE(daq_->wait(0.0).has_value());
+  daq_->send_signal(SIGINT);
+  EXPECT_EQ(daq_exit_code(), 128 + SIGINT) << daq_->output();
+  EXPECT_TRUE(says("rigcal recover " + path("run.mcap.part"))) << daq_->output();
+  stop_sim();
+  EXPECT_EQ(last_output_V(), 0.0);
+  go_on();
+  EXPECT_GT(recording("run.mcap.part").samples.size(), 100U);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, HangingDisk, ::testing::Values("", "syncs only"),
+                         [](const auto& disk) { return *disk.param == '\0' ? "All" : "Syncs"; });
+
+class LostFolder : public StuckHost, public ::testing::WithParamInterface<bool> {};
+
+// A recording that is deleted or moved away under the program is noticed while it runs. Its spool
+// goes with it, which changes nothing.
+TEST_P(LostFolder, SwitchesOffAndSaysSo) {
+  std::filesystem::create_directory(path("runs"));
+  start_sim();
+  start_daq("long.textproto", pty_url(),
+            {"--service", "127.0.0.1:" + std::to_string(refusing_port())}, {}, "runs/run.mcap");
+  wait_until_recorded("runs/run.mcap");
+  if (GetParam()) {
+    std::filesystem::rename(path("runs"), path("elsewhere"));
+  } else {
+    std::filesystem::remove_all(path("runs"));
+  }
+  EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
+  for (const char* part : {"TRIP: Output off, because the run cannot be recorded: ",
+                           "run.mcap.part: was removed or moved away", "samples taken"}) {
+    EXPECT_TRUE(says(part)) << part << "\nin\n" << daq_->output();
+  }
+  EXPECT_FALSE(says("\nrecorded ")) << daq_->output();
+  stop_sim();
+  EXPECT_EQ(last_output_V(), 0.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(When, LostFolder, ::testing::Bool(),
+                         [](const auto& moved) { return moved.param ? "Moved" : "Removed"; });
+
+// A spool alone that is removed costs the service samples and not the run: the operator reads that
+// while it goes on, also where the service was away before.
+TEST_F(StuckHost, GoesOnWithoutItsSpoolAndSaysSo) {
+  start_sim();
+  start_daq("long.textproto", pty_url(),
+            {"--service", "127.0.0.1:" + std::to_string(refusing_port())});
+  wait_until_recorded();
+  wait_until_said("waits on the disk");
+  std::filesystem::remove_all(path("run.mcap.spool"));
+  wait_until_said("the service will lack samples");
+  daq_->send_signal(SIGINT);
+  EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
+  EXPECT_TRUE(says("the service does not have the whole run")) << daq_->output();
+  stop_sim();
+  EXPECT_TRUE(recording("run.mcap").scan.container.intact());
+}
+
+// A limit on the size of files, as `ulimit -f` sets it, stands for a full disk: it is reported and
+// not died of, and room is left for the report in the recording itself.
+TEST_F(StuckHost, SwitchesOffWhenTheRecordingMayNotGrow) {
+  start_sim();
+  start_daq("long.textproto", pty_url(),
+            {"--service", "127.0.0.1:" + std::to_string(refusing_port())}, [] {
+              const rlimit limit{400'000, 400'000};
+              ::setrlimit(RLIMIT_FSIZE, &limit);
+            });
+  EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
+  EXPECT_TRUE(says("TRIP: Output off, because the run cannot be recorded: ")) << daq_->output();
+  EXPECT_TRUE(says("File too large")) << daq_->output();
+  stop_sim();
+  EXPECT_LE(counted("unattended_us_max"), kTtl_us);
+  EXPECT_EQ(last_output_V(), 0.0);
+  const std::string name = std::filesystem::exists(path("run.mcap")) ? "run.mcap" : "run.mcap.part";
+  const proto::Recording run = recording(name);
+  EXPECT_GT(run.samples.size(), 100U);
+  const proto::Event* trip = find_event(run, "storage");
+  ASSERT_NE(trip, nullptr) << daq_->output();
+  EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
+}
+
+/// By the longest pause that the rig file allows [ms]: shorter than the one below, and longer.
+class PausedHost : public StuckHost, public ::testing::WithParamInterface<int> {};
+
+// A program that does not run drives by what it read last: the unit's ttl ends that, and the
+// program itself as soon as it runs again. The message names the pause, whoever tripped first.
+TEST_P(PausedHost, SwitchesOffAndNamesThePause) {
+  std::string rig = kRigFile;
+  const std::string allowed = "staleness_ms_max: 2000";
+  ASSERT_NE(rig.find(allowed), std::string::npos);
+  rig.replace(rig.find(allowed), allowed.size(), "staleness_ms_max: " + std::to_string(GetParam()));
+  write("rig.textproto", rig);
+  const bool by_host = GetParam() < 900;
+  start_sim();
+  start_daq("long.textproto");
+  wait_until_recorded();
+  daq_->send_signal(SIGSTOP);
+  wait_until_tripped();
+  std::this_thread::sleep_for(std::chrono::milliseconds(900));
+  daq_->send_signal(SIGCONT);
+  EXPECT_EQ(daq_exit_code(), 3) << daq_->output();
+  stop_sim();
+  EXPECT_EQ(counted("trips_ttl"), 1U);
+  EXPECT_LE(counted("unattended_us_max"), kTtl_us);
+  EXPECT_EQ(last_output_V(), 0.0);
+  for (const char* part : {"TRIP: ", "this computer paused for ", "rigcal-daq latency",
+                           "raise unit { ttl_ms } and safety { staleness_ms_max }"}) {
+    EXPECT_TRUE(says(part)) << part << "\nin\n" << daq_->output();
+  }
+  EXPECT_NE(find_event(recording("run.mcap"), by_host ? "host paused" : "unit tripped"), nullptr)
+      << daq_->output();
+}
+
+INSTANTIATE_TEST_SUITE_P(Allowed, PausedHost, ::testing::Values(500, 10'000),
+                         ::testing::PrintToStringParamName());
+
+}  // namespace
