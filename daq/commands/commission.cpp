@@ -73,6 +73,9 @@ CommissionEdit make_edit(const Commissioning& found) {
     channel.inverted = joint.inverted;
     channel.offset = joint.offset;
   }
+  for (const CheckedMotor& motor : found.motors()) {
+    if (motor.stall) edit.stall.push_back({motor.joint, motor.stall->command, motor.stall->time_s});
+  }
   return edit;
 }
 
@@ -159,6 +162,9 @@ void require_writable_rig(const RigConfig& rig) {
   CommissionEdit edit{.channel = {}, .record = CommissionRecord{"x", "x", "x", "x"}};
   for (const ChannelConfig& channel : rig.channel) {
     edit.channel.push_back({channel.hinge, !channel.inverted, channel.offset_rad + 1.0});
+  }
+  for (std::size_t m = 0; m < rig.motor.size(); ++m) {
+    edit.stall.push_back({rig.motor[m].joint, 0.5 * rig.limits.motor[m].command_max, 1.0});
   }
   edit_rig(rig, edit);
 }

@@ -7,6 +7,7 @@
 
 #include "daq/commands/session.hpp"
 #include "daq/config/joint_guide.hpp"
+#include "daq/safety/unit_plausibility.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
 
@@ -60,7 +61,7 @@ bool CommissionDialog::read_sample(EncoderWatch& watch) {
   }
   if (status != ReadStatus::kSample) return false;
   watch.add(sample);
-  if (!sample.tripped || sample.driving) {
+  if (!UnitPlausibility::is_off(sample)) {
     throw CommissionEnded{ExitCode::kTrouble,
                           "THE UNIT STILL DRIVES, or may: it has left its trip unasked. Switch off "
                           "the motor's supply. Nothing was written"};
@@ -89,7 +90,7 @@ void CommissionDialog::switch_off() {
     if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) {
       throw CommissionEnded{ExitCode::kTrouble, "the unit is gone; nothing was written"};
     }
-    if (status == ReadStatus::kSample && sample.tripped && !sample.driving) return;
+    if (status == ReadStatus::kSample && UnitPlausibility::is_off(sample)) return;
   }
   throw CommissionEnded{ExitCode::kTrouble,
                         "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. Switch off "
@@ -263,14 +264,19 @@ MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_
   settings.push_s_max = rise_s + kPush_s;
   settings.motion_rad = limits.push_rad;
   settings.other_motion_rad = limits.other_rad;
-  MotorTrial trial = run_nudge(rig, unit_, black_box_, settings, motor.index, stop_);
+  MotorTrial trial = run_nudge(rig, unit_, black_box_, settings, motor.index, stop_, [this] {
+    person_.say("THE UNIT STILL DRIVES: switch off the motor's supply.");
+  });
   if (trial.trip && is_of_link(trial.trip->cause)) {
     throw CommissionEnded{ExitCode::kTrouble, describe(*trial.trip, rig.limits) +
                                                   "; the unit switches off by itself, and nothing "
                                                   "was written"};
   }
   switch_off();
-  if (trial.trip) {
+  if (trial.trip && trial.trip->cause == TripCause::kWrongDirection &&
+      trial.trip->joint == motor.channel) {
+    findings = found_.add_reversed(index);
+  } else if (trial.trip) {
     findings.push_back({Finding::Kind::kFault,
                         "A limit ended the motion: " + describe(*trial.trip, rig.limits) + "."});
   }

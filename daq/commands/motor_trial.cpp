@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTakePeriod(5);
 constexpr double kAfterTrip_s = 0.1;
+constexpr double kNoStall_s = 1e3;
 
 LoopSettings trial_settings(const RigConfig& rig, const firmware_iface::UnitFacts& facts) {
   LoopSettings settings;
@@ -69,11 +70,13 @@ class TrialRecorder {
 }  // namespace
 
 MotorTrial run_nudge(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
-                     const NudgeSettings& nudge, std::size_t motor, const std::atomic<bool>& stop) {
+                     const NudgeSettings& nudge, std::size_t motor, const std::atomic<bool>& stop,
+                     const std::function<void()>& alarm) {
   SafetyLimits limits = with_reading_times(rig.limits, rig, unit.facts());
   double& command_max = limits.motor[motor].command_max;
   command_max = std::min(command_max, std::abs(nudge.level));
-  limits.motion.clear();  // signs and encoders are what is to be found out
+  // The push is short, and whether it moves its joint is what it is to show.
+  limits.motion[nudge.joint].stall_time_s = kNoStall_s;
   const double duration_s = 2.0 * nudge.push_s_max + nudge.rest_s + 1.0;
   const auto loop = std::make_unique<ControlLoop>(
       unit, black_box, Scenario("nudge", {{Nudge(nudge), motor}}, duration_s), limits,
@@ -85,13 +88,13 @@ MotorTrial run_nudge(const RigConfig& rig, firmware_iface::UnitLink& unit, Black
     loop->run(stop);
     has_ended.store(true);
   });
-  bool is_warned = false;
+  bool is_alarmed = false;
   while (!has_ended.load()) {
     std::this_thread::sleep_for(kTakePeriod);
     recorder.take(*loop);
-    if (is_warned || loop->output_state() != OutputState::kStillDrives) continue;
-    std::cerr << describe(OutputState::kStillDrives, rig.ttl_ms) << std::endl;
-    is_warned = true;
+    if (is_alarmed || loop->output_state() != OutputState::kStillDrives) continue;
+    alarm();
+    is_alarmed = true;
   }
   thread.join();
   recorder.take(*loop);

@@ -78,7 +78,6 @@ Commissioning::Commissioning(RigConfig rig, const firmware_iface::UnitFacts& fac
     motors_.push_back({.joint = motor.joint,
                        .command_unit = motor.command_unit,
                        .command_max = rig_.limits.motor[m].command_max,
-                       .gain_is_negative = motor.gain_is_negative,
                        .index = m,
                        .channel = static_cast<std::size_t>(channel)});
   }
@@ -255,15 +254,18 @@ Findings Commissioning::conclude_turns() {
   }
   std::vector<ChannelConfig> channels;
   std::vector<JointLimits> limits;
+  std::vector<JointMotion> motion;
   std::string order;
   for (const std::string& name : owner) {
     const auto from = static_cast<std::size_t>(rig_.find_channel(name));
     channels.push_back(rig_.channel[from]);
     limits.push_back(rig_.limits.joint[from]);
+    motion.push_back(rig_.limits.motion[from]);
     order += (order.empty() ? "" : ", ") + in_quotes(name);
   }
   rig_.channel = std::move(channels);
   rig_.limits.joint = std::move(limits);
+  rig_.limits.motion = std::move(motion);
   for (CheckedMotor& motor : motors_) {
     motor.channel = static_cast<std::size_t>(rig_.find_channel(motor.joint));
   }
@@ -325,10 +327,11 @@ Findings Commissioning::add_zero(std::size_t index, const EncoderWatch& watch) {
 RigConfig Commissioning::found_rig() const {
   RigConfig found = rig_;
   for (const CheckedJoint& joint : joints_) {
-    ChannelConfig& channel =
-        found.channel[static_cast<std::size_t>(found.find_channel(joint.name))];
-    channel.inverted = joint.inverted;
-    if (joint.has_zero) channel.offset_rad = joint.present_offset;
+    const auto index = static_cast<std::size_t>(found.find_channel(joint.name));
+    found.channel[index].inverted = joint.inverted;
+    if (joint.has_zero) found.channel[index].offset_rad = joint.present_offset;
+    double& rad_per_count = found.limits.motion[index].rad_per_count;
+    rad_per_count = std::copysign(rad_per_count, joint.inverted ? -1.0 : 1.0);
   }
   return found;
 }
@@ -377,18 +380,49 @@ Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last
     return {{Kind::kFault, joint + " moved the same way under both commands. Balance it or lock "
                                    "it against falling, or check the sign of the power stage."}};
   }
-  const bool goes_positive = positive.motion_rad > 0.0;
-  if (goes_positive == motor.gain_is_negative) {
-    const std::string gain = motor.gain_is_negative ? "positive" : "negative";
-    return {{Kind::kFault, joint + " moves the " + (goes_positive ? "positive" : "negative") +
-                               " way under a positive command, and the rig file's motor { gain } "
-                               "says otherwise. Exchange the motor's two wires, or make gain " +
-                               gain + "; its encoder's sign was right by hand."}};
-  }
+  const double as_told = positive.motion_rad * rig_.limits.motion[motor.channel].gain_sign;
+  if (as_told < 0.0) return add_reversed(index);
   motor.is_good = true;
   return {{Kind::kGood, joint + " moved by " + position_text(positive.motion_rad, slides) +
                             " and " + position_text(negative.motion_rad, slides) + " at ±" + at +
                             ": the motor's sign is right."}};
+}
+
+Findings Commissioning::add_reversed(std::size_t index) {
+  CheckedMotor& motor = motors_[index];
+  motor.is_good = false;
+  const bool is_negative = rig_.limits.motion[motor.channel].gain_sign < 0.0;
+  return {
+      {Kind::kFault,
+       "Joint " + in_quotes(motor.joint) + " moves the " + (is_negative ? "positive" : "negative") +
+           " way under a positive command, and the rig file's motor { gain } says "
+           "otherwise. Exchange the motor's two wires, or make gain " +
+           (is_negative ? "positive" : "negative") + "; its encoder's sign was right by hand."}};
+}
+
+// Where ramps did not move the joint, its dead band is not known, and no limits follow.
+Findings Commissioning::judge_stall(CheckedMotor& motor) const {
+  const JointMotion& motion = rig_.limits.motion[motor.channel];
+  const bool slides = rig_.channel[motor.channel].slides;
+  const double count = std::abs(motion.rad_per_count);
+  const StallLimits own{motion.stall_command, motion.stall_time_s};
+  const auto text_of = [&](const StallLimits& stall) {
+    return "stall { command: " + number(stall.command, 2) + " time_s: " + number(stall.time_s, 2) +
+           " }";
+  };
+  motor.stall.reset();
+  if (suits(own, motor.figures, count, slides)) {
+    return {{Kind::kGood, text_of(own) +
+                              " suits it: a frozen encoder is found before the joint has "
+                              "moved " +
+                              position_text(unseen_motion(motor.figures, own), slides) + "."}};
+  }
+  motor.stall = propose_stall(motor.figures, motor.command_max, count, slides);
+  return {{Kind::kChange, text_of(*motor.stall) + " in safety, from " + text_of(own) +
+                              ": the joint moves for certain at this command, and a frozen encoder "
+                              "is found before it has moved " +
+                              position_text(unseen_motion(motor.figures, *motor.stall), slides) +
+                              "."}};
 }
 
 Findings Commissioning::add_ramps(std::size_t index, const NudgeFinding& rise,
@@ -419,6 +453,9 @@ Findings Commissioning::add_ramps(std::size_t index, const NudgeFinding& rise,
                                          (*delay_ticks == 1 ? " tick" : " ticks") +
                                          " after the sample that it answers."});
   }
+  if (!rise.moved || !fall.moved) return findings;
+  const Findings stall = judge_stall(motor);
+  findings.insert(findings.end(), stall.begin(), stall.end());
   return findings;
 }
 

@@ -45,11 +45,11 @@ struct CheckedMotor {
   std::string joint;
   std::string command_unit;
   double command_max = 0.0;
-  bool gain_is_negative = false;
   std::size_t index = 0;    ///< in the unit's order
   std::size_t channel = 0;  ///< of the joint
   MotorFigures figures;
-  bool is_good = false;  ///< moves its joint both ways, as the rig file says
+  std::optional<StallLimits> stall;  ///< for the rig file, where its own do not suit
+  bool is_good = false;              ///< moves its joint both ways, as the rig file says
 };
 
 /// What is concluded about a rig from recorded counts and pulses. Does no input or output. A step
@@ -95,11 +95,15 @@ class Commissioning {
   Findings add_pulses(std::size_t motor, double level, bool is_last, const NudgeFinding& positive,
                       const NudgeFinding& negative, const std::string& others);
 
+  /// The joint moved against its motor, so that the monitor ended the pulse.
+  Findings add_reversed(std::size_t motor);
+
   Findings add_ramps(std::size_t motor, const NudgeFinding& rise, const NudgeFinding& fall,
                      std::optional<int> delay_ticks);
 
  private:
   const ChannelConfig& channel_of(const CheckedJoint& joint) const;
+  Findings judge_stall(CheckedMotor& motor) const;
 
   RigConfig rig_;
   firmware_iface::UnitFacts facts_;

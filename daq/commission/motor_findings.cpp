@@ -87,6 +87,35 @@ NudgeFinding judge_ramp(std::span<const NudgeSample> samples, double seen_rad) {
   return finding;
 }
 
+double unseen_motion(const MotorFigures& figures, const StallLimits& stall) {
+  return 0.5 * std::abs(figures.acceleration) * stall.command * stall.time_s * stall.time_s;
+}
+
+bool suits(const StallLimits& stall, const MotorFigures& figures, double rad_per_count,
+           bool slides) {
+  constexpr double kMargin = 1.2;       // of the command above the dead band
+  constexpr double kCountsLeast = 4.0;  // the check needs two
+  const double most_rad = slides ? 0.025 : 0.25;
+  const double seen_rad = 0.5 * std::abs(figures.acceleration) *
+                          (stall.command - figures.dead_band) * stall.time_s * stall.time_s;
+  return stall.command >= kMargin * figures.dead_band && seen_rad >= kCountsLeast * rad_per_count &&
+         unseen_motion(figures, stall) <= most_rad;
+}
+
+StallLimits propose_stall(const MotorFigures& figures, double command_max, double rad_per_count,
+                          bool slides) {
+  constexpr double kMargin = 1.5, kShareLeast = 0.02, kCounts = 8.0;
+  const double kappa = std::abs(figures.acceleration);
+  const double command =
+      std::min(std::max(kMargin * figures.dead_band, figures.dead_band + kShareLeast * command_max),
+               command_max);
+  const double motion_rad = slides ? 0.01 : 0.1;
+  const double squared_s =
+      std::max(2.0 * motion_rad / (kappa * command),
+               2.0 * kCounts * rad_per_count / (kappa * (command - figures.dead_band)));
+  return {command, std::sqrt(squared_s)};
+}
+
 MotorFigures motor_figures(double level, const NudgeFinding& positive, const NudgeFinding& negative,
                            const NudgeFinding& rise, const NudgeFinding& fall) {
   MotorFigures figures{.level = level};

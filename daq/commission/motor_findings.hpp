@@ -49,6 +49,26 @@ struct MotorFigures {
   std::optional<int> delay_ticks;  ///< from a sample to the command that answers it, median
 };
 
+/// When a joint whose encoder does not count although its motor pushes is a trip, safety { stall }.
+struct StallLimits {
+  double command = 0.0;  ///< moves the joint for certain [unit of the control signal]
+  double time_s = 0.0;   ///< at that command
+};
+
+/// Motion without a count that limits allow: of a joint without friction, ½ κ command time² [rad].
+double unseen_motion(const MotorFigures& figures, const StallLimits& stall);
+
+/// Whether limits suit a motor: they do not trip while friction holds the joint or while it begins
+/// to move, and they allow no more than 0.25 rad, or 25 mm, without a count.
+/// @param rad_per_count  magnitude
+bool suits(const StallLimits& stall, const MotorFigures& figures, double rad_per_count,
+           bool slides);
+
+/// Limits just above the dead band that allow 0.1 rad, or 10 mm, or what the encoder's resolution
+/// needs.
+StallLimits propose_stall(const MotorFigures& figures, double command_max, double rad_per_count,
+                          bool slides);
+
 /// @param positive, negative  pulses at +level and −level
 /// @param rise, fall          ramps to them
 MotorFigures motor_figures(double level, const NudgeFinding& positive, const NudgeFinding& negative,

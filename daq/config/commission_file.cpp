@@ -1,12 +1,14 @@
 #include "daq/config/commission_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
 #include "proto/stream/content_name.hpp"
 #include "proto/text/text_edit.hpp"
+#include "proto/text/text_file.hpp"
 
 namespace daq {
 namespace {
@@ -56,6 +58,42 @@ void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& o
     if (text.text_of(channel_steps(index)) != blocks[k])
       text.replace(channel_steps(index), blocks[k]);
   }
+}
+
+/// Rounded up to two digits: neither limit may become tighter.
+std::string rounded_up(double value) {
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1.0);
+  return notation::format_number(std::ceil(value / unit - 1e-9) * unit, 4);
+}
+
+/// In the limits of that motor where there are some, else in those of the rig's only one.
+void set_stall(const RigConfig& rig, const CommissionEdit::Stall& stall, proto::TextEdit& text) {
+  v1::Rig message;
+  proto::TextLocator::Tree tree;
+  proto::parse_text(rig.path, text.text(), message, tree);
+  const auto& motors = message.safety().motor();
+  const auto listed = std::ranges::find(motors, stall.joint, &v1::MotorSafety::hinge);
+  const std::string command = rounded_up(stall.command), time_s = rounded_up(stall.time_s);
+  if (listed == motors.end() && rig.motor.size() > 1) {
+    // An entry of its own, at the section's end.
+    std::string section(text.text_of(steps_to({{"safety", -1}})));
+    const std::size_t close = section.rfind('}');
+    const std::size_t line = section.find_last_not_of(" \t", close - 1);
+    const bool stands_alone = section[line] == '\n';
+    section.insert(stands_alone ? line + 1 : close,
+                   "  motor { hinge: \"" + stall.joint + "\" stall { command: " + command +
+                       " time_s: " + time_s + " } }" + (stands_alone ? "\n" : " "));
+    return text.replace(steps_to({{"safety", -1}}), section);
+  }
+  const auto set = [&](const char* field, const std::string& value) {
+    const int index = static_cast<int>(listed - motors.begin());
+    text.set_number(listed == motors.end()
+                        ? steps_to({{"safety", -1}, {"stall", -1}, {field, -1}})
+                        : steps_to({{"safety", -1}, {"motor", index}, {"stall", -1}, {field, -1}}),
+                    value);
+  };
+  set("command", command);
+  set("time_s", time_s);
 }
 
 std::string quoted_text(const std::string& text) { return '"' + text + '"'; }
@@ -161,6 +199,7 @@ std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit) {
                       notation::format_number(channel.offset, 4));
     }
   }
+  for (const CommissionEdit::Stall& stall : edit.stall) set_stall(rig, stall, text);
   if (!edit.record) return text.text();
   CommissionRecord record = *edit.record;
   const RigConfig edited = parse_rig_config(rig.path, text.text());

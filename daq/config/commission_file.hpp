@@ -46,7 +46,13 @@ struct CommissionEdit {
     bool inverted = false;
     double offset = 0.0;  ///< [rad] or [m]
   };
+  struct Stall {
+    std::string joint;
+    double command = 0.0;  ///< [unit of the control signal]
+    double time_s = 0.0;
+  };
   std::vector<Channel> channel;
+  std::vector<Stall> stall = {};           ///< of motors whose limits are to change
   std::optional<CommissionRecord> record;  ///< its hash is filled in
 };
 

@@ -114,8 +114,7 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
     const v1::Motor& motor = rig.hinge(i).motor();
     config.motor.push_back({rig.hinge(i).name(), motor.control_unit(),
                             proto::read_control_max(motor.control_unit(), motor.control_max(),
-                                                    place.at("hinge", i).at("motor")),
-                            motor.gain().value() < 0.0});
+                                                    place.at("hinge", i).at("motor"))});
   }
   if (config.motor.size() > kMotorsMax) {
     place.fail("has " + std::to_string(config.motor.size()) +

@@ -24,7 +24,6 @@ struct MotorConfig {
   std::string joint;         ///< that it drives
   std::string command_unit;  ///< unit of the control signal, e.g. "V"
   double command_max = 0.0;  ///< largest magnitude that the motor accepts; 0: not stated
-  bool gain_is_negative = false;
 };
 
 /// One inertial sensor of the unit.

@@ -138,6 +138,31 @@ TEST(CommissionEdits, WriteARecordThatHolds) {
   EXPECT_EQ(commission_state(written, facts), CommissionState::kUnitChanged);
 }
 
+// Stall limits go where the motor has limits of its own, else to the rig's, or to a new entry where
+// motors differ. They are rounded so that none becomes tighter.
+TEST(CommissionEdits, WriteStallLimits) {
+  const auto edited = [](const std::string& text) {
+    const RigConfig rig = parse_rig_config("r.textproto", text);
+    CommissionEdit edit{.stall = {{"1", 1.2345, 0.4321}}};
+    for (const ChannelConfig& channel : rig.channel) {
+      edit.channel.push_back({channel.hinge, channel.inverted, channel.offset_rad});
+    }
+    return edit_rig(rig, edit);
+  };
+  const std::string end = "speed_m_per_s_max: 5 }\n";
+  EXPECT_EQ(edited(kText), replaced(kText, end, end + "  stall { command: 1.3 time_s: 0.44 }\n"));
+  const std::string own = "  motor { hinge: \"1\" command_max: 7 }\n";
+  EXPECT_EQ(edited(replaced(kText, end, end + own)),
+            replaced(kText, end,
+                     end + "  motor { hinge: \"1\" command_max: 7 stall { command: 1.3 time_s: "
+                           "0.44 } }\n"));
+  const std::string two = replaced(kText, "encoder { counts_per_m",
+                                   "motor { control_unit: \"V\" } encoder { counts_per_m");
+  EXPECT_EQ(
+      edited(two),
+      replaced(two, end, end + "  motor { hinge: \"1\" stall { command: 1.3 time_s: 0.44 } }\n"));
+}
+
 // --- What a run says ---
 
 Scenario step(double command) { return Scenario("step", Step{.amplitude = command}, 1.0); }

@@ -247,6 +247,40 @@ TEST(MotorFiguresOf, BothDirections) {
   EXPECT_DOUBLE_EQ(figures.acceleration, -1.0);  // -0.8 by 1 less 0.2
 }
 
+// A limit below the dead band trips while friction holds the joint; one that is too short trips
+// while it begins to move; one that is too long lets it go far.
+TEST(StallLimitsOf, SuitTheMotor) {
+  const double count = 2.0 * std::numbers::pi / kTurn;
+  const MotorFigures figures{.level = 1.0, .dead_band = 0.5, .acceleration = -2.0};
+  const auto suit = [&](double command, double time_s) {
+    return suits({command, time_s}, figures, count, false);
+  };
+  EXPECT_TRUE(suit(0.61, 0.5));
+  EXPECT_FALSE(suit(0.59, 0.5));
+  EXPECT_TRUE(suit(1.0, 0.499));  // 0.249 rad
+  EXPECT_FALSE(suit(1.0, 0.501));
+  const double least_s = std::sqrt(4.0 * count / 0.5);
+  EXPECT_TRUE(suit(1.0, 1.01 * least_s));
+  EXPECT_FALSE(suit(1.0, 0.99 * least_s));
+  EXPECT_FALSE(suits({1.0, 0.2}, figures, 0.1 * count, true));  // 40 mm
+}
+
+TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
+  const double count = 2.0 * std::numbers::pi / kTurn;
+  const MotorFigures figures{.level = 1.0, .dead_band = 0.5, .acceleration = 2.0};
+  const StallLimits fine = propose_stall(figures, 10.0, count, false);
+  EXPECT_DOUBLE_EQ(fine.command, 0.75);
+  EXPECT_NEAR(unseen_motion(figures, fine), 0.1, 1e-12);
+  EXPECT_TRUE(suits(fine, figures, count, false));
+  // A coarse encoder needs longer: eight counts beyond friction.
+  const StallLimits coarse = propose_stall(figures, 10.0, 8 * count, false);
+  EXPECT_NEAR(0.5 * 2.0 * 0.25 * coarse.time_s * coarse.time_s, 64 * count, 1e-12);
+  EXPECT_NEAR(unseen_motion(figures, propose_stall(figures, 10.0, 1e-5, true)), 0.01, 1e-12);
+  EXPECT_DOUBLE_EQ(
+      propose_stall({.dead_band = 0.01, .acceleration = 1.0}, 10.0, count, false).command, 0.21);
+  EXPECT_LE(propose_stall({.dead_band = 0.9, .acceleration = 1.0}, 1.0, count, false).command, 1.0);
+}
+
 // --- The whole ---
 
 RigConfig three_joints() {

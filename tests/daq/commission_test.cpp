@@ -328,6 +328,10 @@ TEST(Commission, MeasuresALargeDeadBand) {
       << rig.transcript();
   EXPECT_TRUE(rig.said("it begins to move at 1.1 V, 11 % of command_max, which is much"))
       << rig.transcript();
+  // The default stall limit, 0.5 V, would trip while friction holds the joint.
+  EXPECT_TRUE(rig.said("stall { command: ")) << rig.transcript();
+  EXPECT_GT(rig.rig().limits.motion[0].stall_command, 1.2);
+  EXPECT_LT(rig.rig().limits.motion[0].stall_command, 2.4);
 }
 
 // The limits of a run hold in every pulse: what is beyond them ends it.
