@@ -126,8 +126,9 @@ ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDi
         "without --joint.");
   }
   if (text == rig.text) {
-    person.say("Nothing is to be changed in " + rig.path + ".");
-    return ExitCode::kNotCommissioned;
+    person.say("Nothing is to be changed in " + rig.path +
+               (edit.record ? ": its record is of today." : "."));
+    return edit.record ? ExitCode::kDone : ExitCode::kNotCommissioned;
   }
   person.say("Changes of " + rig.path + ":");
   const std::string diff = proto::line_diff(rig.text, text);
@@ -180,11 +181,16 @@ ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& j
   CommissionDialog dialog(found, unit, black_box, stop, person);
   try {
     person.say("");
-    person.say("Commissioning of rig \"" + rig.name + "\": encoders of joints " +
-               names_of(found.joints(), &CheckedJoint::name) +
-               (found.motors().empty()
-                    ? std::string(", no motor")
-                    : ", motor of joint " + names_of(found.motors(), &CheckedMotor::joint)) +
+    const auto of = [](std::size_t count, const std::string& part) {
+      return part + (count == 1 ? " of joint " : "s of joints ");
+    };
+    std::string motors = "no motor";
+    if (!found.motors().empty()) {
+      motors = of(found.motors().size(), "motor") + names_of(found.motors(), &CheckedMotor::joint);
+    }
+    person.say("Commissioning of rig \"" + rig.name +
+               "\": " + of(found.joints().size(), "encoder") +
+               names_of(found.joints(), &CheckedJoint::name) + ", " + motors +
                ". Ctrl-C ends it at any time: motor off, nothing written.");
     dialog.run();
     return conclude(rig, found, dialog, unit.facts(), time, person);

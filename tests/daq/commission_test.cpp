@@ -84,9 +84,10 @@ TEST(Commission, WritesARecordForARigThatIsRight) {
   EXPECT_EQ(proto::read_file(rig.path() + ".before-commission"), kRigText);
   EXPECT_TRUE(rig.unit().is_tripped());
 
-  // Once more: the record is renewed, the first copy of the file stays.
-  ASSERT_EQ(rig.run(), ExitCode::kNotCommissioned) << rig.transcript();
-  EXPECT_TRUE(rig.said("Nothing is to be changed"));
+  // Once more on the same day: nothing is to be written.
+  ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
+  EXPECT_TRUE(rig.said("its record is of today"));
+  EXPECT_FALSE(std::filesystem::exists(rig.path() + ".before-commission-2"));
 }
 
 // The figures are those of the simulated motor: friction / gain, and the inertia of an arm that

@@ -59,8 +59,9 @@ class FirmwareDemo : public ::testing::Test {
   std::unique_ptr<ChildProcess> start_daq(const QemuRig& rig, const std::string& scenario_path,
                                           const std::string& recording) {
     return std::make_unique<ChildProcess>(
-        std::vector<std::string>{RIGCAL_DAQ, "run", "--rig", rig_, "--url", rig.url(), "--scenario",
-                                 scenario_path, "--out", files_.file(recording)},
+        std::vector<std::string>{RIGCAL_DAQ, "run", "--not-commissioned", "--rig", rig_, "--url",
+                                 rig.url(), "--scenario", scenario_path, "--out",
+                                 files_.file(recording)},
         files_.file(recording + ".log"));
   }
 
