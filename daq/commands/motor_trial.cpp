@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 #include <memory>
 #include <thread>
 
 #include "daq/commands/session.hpp"
-#include "daq/loop/supervisor.hpp"
 #include "daq/realtime/rt_thread.hpp"
 
 namespace daq {
