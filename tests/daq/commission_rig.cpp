@@ -23,6 +23,7 @@ CommissionRig::CommissionRig(const std::string& rig_text, const sim::SimulationS
       std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
                                             [this](const sim::Truth& truth) { follow(truth); }),
       time_, "virtual unit", simulation.to_host.baud_rate);
+  line_ = std::make_unique<LyingLine>(*transport_, sample_shape{2, 1, false});
   const double quarter_rad = 0.5 * std::numbers::pi;
   rules_ = {{"Take your hands off"},
             {"Turn joint \"1\" by hand a quarter", [this, quarter_rad] { turn(0, quarter_rad); }},
@@ -53,7 +54,7 @@ void CommissionRig::let_go() { unit().let_go(time_->now()); }
 
 ExitCode CommissionRig::run(const std::vector<std::string>& joints) {
   const RigConfig config = rig();
-  firmware_iface::UnitLink link(*transport_, &black_box_);
+  firmware_iface::UnitLink link(*line_, &black_box_);
   const auto facts = link.connect();
   EXPECT_TRUE(facts.ok()) << (facts.ok() ? "" : facts.error().detail);
   if (!facts.ok()) return ExitCode::kTrouble;
@@ -62,6 +63,7 @@ ExitCode CommissionRig::run(const std::vector<std::string>& joints) {
 
 void CommissionRig::say(const std::string& text, std::size_t /*indent*/) {
   transcript_ += text + '\n';
+  if (at_words_ && text.find(awaited_words_) != std::string::npos) at_words_();
 }
 
 void CommissionRig::ask(const std::string& question, std::size_t /*indent*/) {

@@ -10,6 +10,7 @@
 #include "daq/commands/commission.hpp"
 #include "firmware_iface/sim/furuta_plant.hpp"
 #include "firmware_iface/sim/sim_transport.hpp"
+#include "tests/daq/lying_line.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/virtual_time.hpp"
 
@@ -56,7 +57,14 @@ class CommissionRig final : public Operator {
   const std::string& last_shown() const { return shown_; }
   firmware_iface::sim::SimulatedUnit& unit() { return transport_->simulation().unit(); }
   firmware_iface::sim::SimTransport& transport() { return *transport_; }
+  /// Between host and unit; honest until told otherwise.
+  LyingLine& line() { return *line_; }
   void leave() { has_left_ = true; }
+  /// Does something whenever these words are said.
+  void when_said(std::string words, std::function<void()> act) {
+    awaited_words_ = std::move(words);
+    at_words_ = std::move(act);
+  }
   std::atomic<bool>& stop() { return stop_; }
   /// Does something once, a while after the unit has begun to drive.
   void at_output(std::function<void()> act) { at_output_ = std::move(act); }
@@ -72,9 +80,11 @@ class CommissionRig final : public Operator {
   std::string path_;
   std::shared_ptr<firmware_iface::VirtualTime> time_;
   std::unique_ptr<firmware_iface::sim::SimTransport> transport_;
+  std::unique_ptr<LyingLine> line_;
   BlackBox black_box_;
   std::vector<Rule> rules_;
-  std::string transcript_, shown_;
+  std::string transcript_, shown_, awaited_words_;
+  std::function<void()> at_words_;
   std::optional<std::string> answer_;
   firmware_iface::Nanoseconds answer_at_{0};
   bool has_left_ = false;

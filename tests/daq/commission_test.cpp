@@ -399,6 +399,38 @@ TEST(Commission, EndsWhenTheUnitRestarts) {
   EXPECT_EQ(rig.rig_text(), kRigText);
 }
 
+// A unit that ignores being tripped: the operator must hear of it at once, and until the end.
+TEST(Commission, SaysThatTheUnitStillDrives) {
+  Mistakes mistakes;
+  const std::string limit = "speed_rad_per_s_max: 40";
+  mistakes.rig_text.replace(mistakes.rig_text.find(limit), limit.size(),
+                            "speed_rad_per_s_max: 0.1 jump_rad_max: 0.4");
+  CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
+  rig.at_output([&] {
+    rig.line().on_command = [](command_request& command) {
+      command.flags = COMMAND_ENABLE;
+      command.ttl_ms = 100;
+      command.command_q15[0] = 1000;
+    };
+  });
+  rig.when_said("THE UNIT STILL DRIVES", [&] { rig.stop().store(true); });
+  EXPECT_EQ(rig.run(), ExitCode::kTrouble) << rig.transcript();
+  EXPECT_TRUE(rig.said("THE UNIT STILL DRIVES: switch off the motor's supply")) << rig.transcript();
+  EXPECT_EQ(rig.rig_text(), mistakes.rig_text);
+}
+
+// A unit that leaves its trip while hands are in the rig.
+TEST(Commission, EndsWhenTheUnitLeavesItsTrip) {
+  CommissionRig rig(kRigText, simulation_settings(), plant());
+  rig.add_rule({"Turn joint \"2\"", [&] {
+                  rig.line().on_sample = [](sample_report& sample) {
+                    sample.status = static_cast<std::uint8_t>(sample.status & ~STATUS_TRIPPED);
+                  };
+                }});
+  EXPECT_EQ(rig.run(), ExitCode::kTrouble) << rig.transcript();
+  EXPECT_FALSE(rig.said("Bring joint")) << rig.transcript();
+}
+
 TEST(Commission, EndsAPulseOnCtrlC) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   rig.at_output([&] { rig.stop().store(true); });
