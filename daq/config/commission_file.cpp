@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "proto/notation/number_format.hpp"
 #include "proto/rig.pb.h"
@@ -46,17 +47,34 @@ Steps channel_steps(int index, const char* field = nullptr) {
   return steps;
 }
 
-/// Puts the blocks of the channels into another order, each with its comments.
+/// Puts the blocks of the channels into another order, each with the comments in it and behind it.
 void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& order,
              proto::TextEdit& text) {
-  std::vector<std::string> blocks;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    blocks.emplace_back(text.text_of(channel_steps(rig.find_channel(order[k].joint))));
+  const auto last_line = [&](int index) {
+    const std::string_view block = text.text_of(channel_steps(index));
+    return text.line_of(channel_steps(index)) +
+           static_cast<int>(std::count(block.begin(), block.end(), '\n'));
+  };
+  std::vector<std::string> blocks, comments;
+  std::set<int> lines;
+  for (const CommissionEdit::Channel& channel : order) {
+    const int from = rig.find_channel(channel.joint);
+    blocks.emplace_back(text.text_of(channel_steps(from)));
+    comments.push_back(text.comment_of(last_line(from)));
+    lines.insert(last_line(from));
   }
+  bool is_changed = false;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int index = static_cast<int>(k);
-    if (text.text_of(channel_steps(index)) != blocks[k])
-      text.replace(channel_steps(index), blocks[k]);
+    if (text.text_of(channel_steps(index)) == blocks[k]) continue;
+    text.replace(channel_steps(index), blocks[k]);
+    is_changed = true;
+  }
+  // A comment behind several blocks is of none of them.
+  if (!is_changed || lines.size() < order.size()) return;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const int line = last_line(static_cast<int>(k));
+    if (text.comment_of(line) != comments[k]) text.set_comment(line, comments[k]);
   }
 }
 

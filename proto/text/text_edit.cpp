@@ -194,7 +194,12 @@ void TextEdit::set_comment(int line, const std::string& comment) {
   const Span span = line_span(line);
   const auto text = std::string_view(text_).substr(span.begin, span.end - span.begin);
   const std::size_t old = find_comment(text);
-  if (old != std::string_view::npos) {
+  if (comment.empty()) {
+    if (old == std::string_view::npos) return;
+    const std::size_t last = text.find_last_not_of(" \t", old == 0 ? 0 : old - 1);
+    const std::size_t keep = old == 0 || last == std::string_view::npos ? 0 : last + 1;
+    text_.erase(span.begin + keep, text.size() - keep);
+  } else if (old != std::string_view::npos) {
     text_.replace(span.begin + old, text.size() - old, "# " + comment);
   } else {
     text_.insert(span.end, "  # " + comment);

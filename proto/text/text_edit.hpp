@@ -40,7 +40,7 @@ class TextEdit {
   /// What a line says behind its '#', without blanks around; empty where it has no comment.
   std::string comment_of(int line) const;
 
-  /// Gives a line another comment.
+  /// Gives a line another comment; an empty one removes it.
   void set_comment(int line, const std::string& comment);
 
   /// Puts a line of its own before a line.

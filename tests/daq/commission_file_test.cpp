@@ -104,11 +104,11 @@ TEST(CommissionEdits, KeepEverythingElse) {
   }
   channel { hinge: "2" offset_m: 0.25 }  # the cart
 )",
-                      R"(  channel { hinge: "2" offset_m: -0.125 }
+                      R"(  channel { hinge: "2" offset_m: -0.125 }  # the cart
   channel {
     hinge: "1"  # the arm
     inverted: true
-  }  # the cart
+  }
 )");
   EXPECT_EQ(edit_rig(rig, edit), expected);
 }
