@@ -106,7 +106,13 @@ Trip MotionPlausibility::add(const MotionSample& sample) noexcept {
   since_s_ = started_ ? sample.now.time_s - now_s_ : 0.0;
   now_s_ = sample.now.time_s;
   if (sample.phase != phase_ || !started_) note_phase(sample.phase);
-  for (std::size_t j = 0; j < joint_count_; ++j) follow(j, sample);
+  bool any_drives = false;
+  for (std::size_t j = 0; j < joint_count_; ++j) any_drives = any_drives || drives(j);
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    if (any_drives) joints_[j].driven_rest_s += since_s_;
+    follow_motor(j, sample);
+    if (sample.now.joint[j].valid) follow_encoder(j, sample);
+  }
   for (std::size_t j = 0; j < joint_count_; ++j) {
     const bool valid = sample.now.joint[j].valid && joints_[j].seen;
     check_swings(j, sample);
@@ -159,6 +165,8 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
     joint.last_push_s = now_s_ - kRest_s;
     joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0 ? Start::kWaiting
                                                                                 : Start::kDone;
+    joint.start_command = 0.0;
+    joint.start_is_mixed = false;
     joint.creep_s = now_s_;
     joint.creep_step = 0;
     joint.creep_steady_s = 0.0;
@@ -166,34 +174,31 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
   }
 }
 
-// What a joint has done since the last sample, and what its motor has.
-void MotionPlausibility::follow(std::size_t j, const MotionSample& sample) noexcept {
+// The motion that the motor's commands would cause without friction or load while they are above
+// the stall command. Below it friction brakes the joint, and a command the other way begins anew.
+void MotionPlausibility::follow_motor(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
-  const JointState& state = sample.now.joint[j];
-  bool any_drives = false;
-  for (std::size_t k = 0; k < joint_count_; ++k) any_drives = any_drives || drives(k);
-  if (any_drives) joint.driven_rest_s += since_s_;
-
-  if (drives(j)) note_push(j, sample);
-  // The motion that the motor's commands would cause without friction or load while they are above
-  // the stall command. Below it friction brakes the joint, and a command the other way begins anew.
-  if (const int motor = bounds_[j].motion.motor; motor >= 0) {
-    const double u = command_[static_cast<std::size_t>(motor)];
-    if (joint.start == Start::kWaiting && u != 0.0) {
-      joint.start_command = u * joint.start_command < 0.0 ? 0.0 : sign_of(u);
-    }
-    if (std::abs(u) < 0.5 * bounds_[j].motion.stall_command) joint.idle_s = now_s_;
-    if (drives(j)) {
-      if (u * joint.impulse < 0.0) joint.impulse = 0.0;
-      joint.impulse += u * since_s_;
-    } else {
-      const double braked = std::abs(joint.impulse) - bounds_[j].motion.stall_command * since_s_;
-      joint.impulse = sign_of(joint.impulse) * std::max(braked, 0.0);
-    }
-    joint.reach += joint.impulse * since_s_;
+  const JointMotion& motion = bounds_[j].motion;
+  if (motion.motor < 0) return;
+  const double u = command_[static_cast<std::size_t>(motion.motor)];
+  if (joint.start == Start::kWaiting && u != 0.0) {
+    joint.start_is_mixed = joint.start_is_mixed || u * joint.start_command < 0.0;
+    joint.start_command = sign_of(u);
   }
+  if (std::abs(u) < 0.5 * motion.stall_command) joint.idle_s = now_s_;
+  if (drives(j)) {
+    note_push(j, sample);
+    if (u * joint.impulse < 0.0) joint.impulse = 0.0;
+    joint.impulse += u * since_s_;
+  } else {
+    const double braked = std::abs(joint.impulse) - motion.stall_command * since_s_;
+    joint.impulse = sign_of(joint.impulse) * std::max(braked, 0.0);
+  }
+  joint.reach += joint.impulse * since_s_;
+}
 
-  if (!state.valid) return;
+void MotionPlausibility::follow_encoder(std::size_t j, const MotionSample& sample) noexcept {
+  Joint& joint = joints_[j];
   const std::int64_t counts = sample.counts[j];
   if (!joint.seen) {
     joint.seen = true;
@@ -258,7 +263,8 @@ void MotionPlausibility::begin_motion(std::size_t j, double rested_s) noexcept {
   Joint& joint = joints_[j];
   if (rested_s >= kRecent_s) joint.spans = {};
   if (joint.start != Start::kWaiting || rested_s < kRest_s) return;
-  start(j, joint.reach != 0.0 ? sign_of(joint.reach) : joint.start_command, joint.reference, 0.0);
+  const double command = joint.start_is_mixed ? 0.0 : joint.start_command;
+  start(j, joint.reach != 0.0 ? sign_of(joint.reach) : command, joint.reference, 0.0);
 }
 
 // The first motion of a run by a motor. Other joints that move, or are pushed, would push as well.

@@ -101,7 +101,8 @@ class MotionPlausibility {
     bool rested = false;         // it had, then
 
     Start start = Start::kDone;
-    double start_command = 0.0;    // sign of all commands so far; 0: both, or none
+    double start_command = 0.0;    // sign of the last command that was not zero
+    bool start_is_mixed = false;   // commands of both signs came
     double start_direction = 0.0;  // that the command asks for, +1 or −1
     std::int64_t start_counts = 0;
     double start_drift = 0.0;  // [counts/s]
@@ -125,7 +126,8 @@ class MotionPlausibility {
 
   void note_commands(const MotionSample& sample) noexcept;
   void note_phase(MotionPhase phase) noexcept;
-  void follow(std::size_t j, const MotionSample& sample) noexcept;
+  void follow_motor(std::size_t j, const MotionSample& sample) noexcept;
+  void follow_encoder(std::size_t j, const MotionSample& sample) noexcept;
   void note_push(std::size_t j, const MotionSample& sample) noexcept;
   void note_push_start(std::size_t j, const JointState& state) noexcept;
   void start(std::size_t j, double pushed, std::int64_t counts, double drift) noexcept;
