@@ -248,9 +248,9 @@ TEST_F(Motion, ResponseIsDueWhenTheArmHasMoved) {
     if (!trips) continue;
     EXPECT_EQ(trip_.cause, TripCause::kNoResponse);
     EXPECT_EQ(trip_.joint, 1);
-    // 0.1 rad, and what a count in 16 samples makes of the speed at the start in 0.385 s
-    EXPECT_NEAR(trip_.value, 0.1 + 0.385 * kCount_rad / 0.016, 3e-3);
-    EXPECT_NEAR(at, 385, 4);
+    // 0.1 rad, and what a count in 16 samples makes of the speed at the start in 0.391 s
+    EXPECT_NEAR(trip_.value, 0.1 + 0.391 * kCount_rad / 0.016, 3e-3);
+    EXPECT_NEAR(at, 391, 3);
   }
 }
 
