@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -293,10 +292,8 @@ bool ControlLoop::is_settled() noexcept {
   const double waited_s = seconds(last_received_ - first_received_);
   if (verdict == ClockVerdict::kBad ||
       (verdict == ClockVerdict::kUnknown && !(waited_s <= settings_.clock_s_max))) {
-    const bool is_known = verdict == ClockVerdict::kBad;
-    safety_.trip(TripCause::kUnitClock, time_s_,
-                 is_known ? fit.rate_error_ppm : std::numeric_limits<double>::quiet_NaN(),
-                 UnitPlausibility::kClockErrorMax_ppm);
+    const Trip trip = UnitPlausibility::clock_trip(fit, time_s_);
+    safety_.trip(trip.cause, trip.time_s, trip.value, trip.limit);
   }
   return verdict == ClockVerdict::kGood && !motion_.is_creeping();
 }

@@ -34,14 +34,15 @@ constexpr double kHeldWithin = 3.6e-3;  // d: pendulum of the shipped rig: 2.3 m
 constexpr double kHeldSpeed = 0.15;     // [rad/s] lost within W at 0.5 rad/s²; shipped rig: 0.4
 constexpr double kHeldTimeMin_s = 0.1;
 
-// While a command changes, the motion of other joints may take the whole push of a motor, or catch
-// a joint at its turning point and hold it there: an absorber does so at its own frequency. It does
-// not last, as all swing.
+// While a command changes, the motion of other joints may take the whole push of a motor: an
+// absorber does so at its own frequency. And a passive joint may be caught at its turning point: by
+// a step for as long as the command stays then, by a command that goes on changing for a moment.
 constexpr double kCaughtTime_s = 0.75;
 constexpr double kCaughtSpeed = 0.3;  // before [rad/s]
+constexpr double kChanging_s = 0.1;   // a command changes for this long after each change
 constexpr double kSwingSpeed = 2.0;   // of another joint, whose swing may take a steady push
 constexpr double kSwingFactor = 2.0;
-constexpr double kSameCommand = 0.25;  // commands within this share of the stall command are one
+constexpr double kSameCommand = 0.05;  // commands within this share of the stall command are one
 
 // Once a driven joint has moved so far by its motor's push [rad], and within such a time, every
 // passive joint that rested has moved at least so many counts.
@@ -106,7 +107,14 @@ Trip MotionPlausibility::add(const MotionSample& sample) noexcept {
   since_s_ = started_ ? sample.now.time_s - now_s_ : 0.0;
   now_s_ = sample.now.time_s;
   if (sample.phase != phase_ || !started_) note_phase(sample.phase);
-  for (std::size_t j = 0; j < joint_count_; ++j) follow(j, sample);
+  bool any_drives = false;
+  for (std::size_t j = 0; j < joint_count_; ++j) any_drives = any_drives || drives(j);
+  for (std::size_t j = 0; j < joint_count_; ++j) {
+    if (any_drives) joints_[j].driven_rest_s += since_s_;
+    if (any_drives && now_s_ - changed_s_ <= kChanging_s) joints_[j].shaken_rest_s += since_s_;
+    follow_motor(j, sample);
+    if (sample.now.joint[j].valid) follow_encoder(j, sample);
+  }
   for (std::size_t j = 0; j < joint_count_; ++j) {
     const bool valid = sample.now.joint[j].valid && joints_[j].seen;
     check_swings(j, sample);
@@ -154,11 +162,13 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
   phase_ = phase;
   for (std::size_t j = 0; j < joint_count_; ++j) {
     Joint& joint = joints_[j];
-    joint.driven_rest_s = joint.impulse = joint.reach = 0.0;
+    joint.driven_rest_s = joint.shaken_rest_s = joint.impulse = joint.reach = 0.0;
     joint.awaits_response = false;
     joint.last_push_s = now_s_ - kRest_s;
     joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0 ? Start::kWaiting
                                                                                 : Start::kDone;
+    joint.start_command = 0.0;
+    joint.start_is_mixed = false;
     joint.creep_s = now_s_;
     joint.creep_step = 0;
     joint.creep_steady_s = 0.0;
@@ -166,34 +176,31 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
   }
 }
 
-// What a joint has done since the last sample, and what its motor has.
-void MotionPlausibility::follow(std::size_t j, const MotionSample& sample) noexcept {
+// The motion that the motor's commands would cause without friction or load while they are above
+// the stall command. Below it friction brakes the joint, and a command the other way begins anew.
+void MotionPlausibility::follow_motor(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
-  const JointState& state = sample.now.joint[j];
-  bool any_drives = false;
-  for (std::size_t k = 0; k < joint_count_; ++k) any_drives = any_drives || drives(k);
-  if (any_drives) joint.driven_rest_s += since_s_;
-
-  if (drives(j)) note_push(j, sample);
-  // The motion that the motor's commands would cause without friction or load while they are above
-  // the stall command. Below it friction brakes the joint, and a command the other way begins anew.
-  if (const int motor = bounds_[j].motion.motor; motor >= 0) {
-    const double u = command_[static_cast<std::size_t>(motor)];
-    if (joint.start == Start::kWaiting && u != 0.0) {
-      joint.start_command = u * joint.start_command < 0.0 ? 0.0 : sign_of(u);
-    }
-    if (std::abs(u) < 0.5 * bounds_[j].motion.stall_command) joint.idle_s = now_s_;
-    if (drives(j)) {
-      if (u * joint.impulse < 0.0) joint.impulse = 0.0;
-      joint.impulse += u * since_s_;
-    } else {
-      const double braked = std::abs(joint.impulse) - bounds_[j].motion.stall_command * since_s_;
-      joint.impulse = sign_of(joint.impulse) * std::max(braked, 0.0);
-    }
-    joint.reach += joint.impulse * since_s_;
+  const JointMotion& motion = bounds_[j].motion;
+  if (motion.motor < 0) return;
+  const double u = command_[static_cast<std::size_t>(motion.motor)];
+  if (joint.start == Start::kWaiting && u != 0.0) {
+    joint.start_is_mixed = joint.start_is_mixed || u * joint.start_command < 0.0;
+    joint.start_command = sign_of(u);
   }
+  if (std::abs(u) < 0.5 * motion.stall_command) joint.idle_s = now_s_;
+  if (drives(j)) {
+    note_push(j, sample);
+    if (u * joint.impulse < 0.0) joint.impulse = 0.0;
+    joint.impulse += u * since_s_;
+  } else {
+    const double braked = std::abs(joint.impulse) - motion.stall_command * since_s_;
+    joint.impulse = sign_of(joint.impulse) * std::max(braked, 0.0);
+  }
+  joint.reach += joint.impulse * since_s_;
+}
 
-  if (!state.valid) return;
+void MotionPlausibility::follow_encoder(std::size_t j, const MotionSample& sample) noexcept {
+  Joint& joint = joints_[j];
   const std::int64_t counts = sample.counts[j];
   if (!joint.seen) {
     joint.seen = true;
@@ -221,7 +228,7 @@ void MotionPlausibility::follow(std::size_t j, const MotionSample& sample) noexc
                   (now_s_ - earlier.time_s);
   }
   joint.motions[joint.next_motion++ % kMoveHistory] = {now_s_, counts};
-  joint.driven_rest_s = joint.impulse = joint.reach = 0.0;
+  joint.driven_rest_s = joint.shaken_rest_s = joint.impulse = joint.reach = 0.0;
 }
 
 // The motor pushes. It begins to when it has not for a while.
@@ -258,7 +265,8 @@ void MotionPlausibility::begin_motion(std::size_t j, double rested_s) noexcept {
   Joint& joint = joints_[j];
   if (rested_s >= kRecent_s) joint.spans = {};
   if (joint.start != Start::kWaiting || rested_s < kRest_s) return;
-  start(j, joint.reach != 0.0 ? sign_of(joint.reach) : joint.start_command, joint.reference, 0.0);
+  const double command = joint.start_is_mixed ? 0.0 : joint.start_command;
+  start(j, joint.reach != 0.0 ? sign_of(joint.reach) : command, joint.reference, 0.0);
 }
 
 // The first motion of a run by a motor. Other joints that move, or are pushed, would push as well.
@@ -269,6 +277,7 @@ void MotionPlausibility::start(std::size_t j, double pushed, std::int64_t counts
   joint.start_direction = pushed * bounds_[j].motion.gain_sign;
   joint.start_counts = counts;
   joint.start_drift = drift / bounds_[j].motion.rad_per_count;
+  joint.start_drifts = now_s_ - joint.moved_s < kRest_s;
   joint.start_s = now_s_;
   bool others_rest =
       std::abs(drift) <= kStartDrift * bounds_[j].scale && now_s_ - joint.first_s >= kRest_s;
@@ -324,25 +333,25 @@ void MotionPlausibility::check_sudden_stop(std::size_t j) noexcept {
 void MotionPlausibility::check_silence(std::size_t j) noexcept {
   const Joint& joint = joints_[j];
   const double scale = bounds_[j].scale;
-  const double fastest = fastest_of(j);  // before it stopped
-  double fastest_steady = 0.0;           // of that, under the command that is still in force
+  if (joint.shaken_rest_s > kCaughtTime_s && fastest_of(j) > kCaughtSpeed * scale) {
+    fail(TripCause::kFrozenEncoder, j, joint.shaken_rest_s, kCaughtTime_s);
+  }
+  double fastest = 0.0;  // under the command that is still in force
   for (const Span& span : joint.spans) {
-    if (span.since_s >= changed_s_) fastest_steady = std::max(fastest_steady, span.speed);
+    if (span.since_s >= changed_s_) fastest = std::max(fastest, span.speed);
   }
-  if (joint.driven_rest_s <= kHeldTimeMin_s) return;
-  double longest_s =
-      fastest > kCaughtSpeed * scale ? kCaughtTime_s : std::numeric_limits<double>::infinity();
-  if (joint.moved_s >= changed_s_ && fastest_steady > kHeldSpeed * scale) {
-    const double held_within = kHeldWithin * scale + bounds_[j].count_rad;
-    longest_s = std::min(longest_s, std::sqrt(16.0 * kRecent_s * held_within / fastest_steady));
-  }
+  if (joint.moved_s < changed_s_ || joint.driven_rest_s <= kHeldTimeMin_s) return;
+  if (fastest <= kHeldSpeed * scale) return;
+  const double held_within = kHeldWithin * scale + bounds_[j].count_rad;
+  const double longest_s = std::sqrt(16.0 * kRecent_s * held_within / fastest);
   if (joint.driven_rest_s <= longest_s) return;
   fail(TripCause::kFrozenEncoder, j, joint.driven_rest_s, longest_s);
 }
 
 // A motor that begins to push accelerates its joint and with it what hangs there: a passive joint
 // that hardly moves has a frozen encoder, or a clamp, or the motor has no effect on it. The motion
-// that the driven joint had before does not count.
+// that the driven joint had before does not count; its speed is known to a count in the tracker's
+// window.
 void MotionPlausibility::check_response(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
   if (!joint.awaits_response) return;
@@ -350,7 +359,8 @@ void MotionPlausibility::check_response(std::size_t j, const MotionSample& sampl
   if (since_s > kPushedTime_s) joint.awaits_response = false;
   const double before = joint.pushed_speed * since_s;
   const double pushed = std::abs(sample.now.joint[j].angle_rad - joint.pushed_rad - before);
-  const double travel = kPushedTravel * bounds_[j].scale;
+  const double travel = kPushedTravel * bounds_[j].scale +
+                        since_s * bounds_[j].count_rad / (JointTracker::kWindow * since_s_);
   if (pushed <= travel) return;
   joint.awaits_response = false;
   for (std::size_t p = 0; p < joint_count_; ++p) {
@@ -373,12 +383,13 @@ void MotionPlausibility::check_direction(std::size_t j, const MotionSample& samp
       static_cast<double>(sample.counts[j] - joint.start_counts) - joint.start_drift * since_s;
   const double ahead = moved * sign_of(motion.rad_per_count) * joint.start_direction;
   double limit = kStartCounts;
-  if (joint.start_drift != 0.0) limit += since_s / (JointTracker::kWindow * since_s_);
+  if (joint.start_drifts) limit += since_s / (JointTracker::kWindow * since_s_);
   if (ahead <= -limit) {
     fail(TripCause::kWrongDirection, j, -ahead * bounds_[j].count_rad,
          limit * bounds_[j].count_rad);
   }
-  bool turned = u * motion.gain_sign * joint.start_direction < 0.0;
+  bool turned =
+      u * motion.gain_sign * joint.start_direction < 0.0 || (joint.start_drifts && !drives(j));
   for (std::size_t k = 0; k < joint_count_; ++k) turned = turned || (k != j && drives(k));
   const bool judged = since_s > kStart_s && ahead >= limit;
   if (turned || judged || since_s > kStartMax_s) joint.start = Start::kDone;

@@ -79,6 +79,7 @@ class MotionPlausibility {
     std::array<Motion, kMoveHistory> motions{};
     std::size_t next_motion = 0;
     double driven_rest_s = 0.0;  // time since then in which a motor drove
+    double shaken_rest_s = 0.0;  // of that, while its command changed
 
     double impulse = 0.0;  // ∫u dt since then
     double reach = 0.0;    // ∫∫u dt² since then
@@ -101,10 +102,12 @@ class MotionPlausibility {
     bool rested = false;         // it had, then
 
     Start start = Start::kDone;
-    double start_command = 0.0;    // sign of all commands so far; 0: both, or none
+    double start_command = 0.0;    // sign of the last command that was not zero
+    bool start_is_mixed = false;   // commands of both signs came
     double start_direction = 0.0;  // that the command asks for, +1 or −1
     std::int64_t start_counts = 0;
-    double start_drift = 0.0;  // [counts/s]
+    bool start_drifts = false;  // it moved already
+    double start_drift = 0.0;   // as fast [counts/s]
     double start_s = 0.0;
 
     std::int64_t creep_counts = 0;
@@ -125,7 +128,8 @@ class MotionPlausibility {
 
   void note_commands(const MotionSample& sample) noexcept;
   void note_phase(MotionPhase phase) noexcept;
-  void follow(std::size_t j, const MotionSample& sample) noexcept;
+  void follow_motor(std::size_t j, const MotionSample& sample) noexcept;
+  void follow_encoder(std::size_t j, const MotionSample& sample) noexcept;
   void note_push(std::size_t j, const MotionSample& sample) noexcept;
   void note_push_start(std::size_t j, const JointState& state) noexcept;
   void start(std::size_t j, double pushed, std::int64_t counts, double drift) noexcept;

@@ -49,7 +49,7 @@ constexpr CauseText kCauses[] = {
     {TripCause::kStaleCommand, "stale command", "age of the command in force", "s"},
     {TripCause::kFaultMismatch, "fault mismatch", "fault flags of the unit", ""},
     {TripCause::kSampleAge, "sample age", "age of a sample", "s"},
-    {TripCause::kUnitClock, "unit clock", "rate error of the unit's clock", "ppm"},
+    {TripCause::kUnitClock, "unit clock", "rate error of the unit's clock", "%"},
 };
 
 const CauseText& text_of(TripCause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
@@ -138,68 +138,93 @@ std::string figure(double value, const std::string& unit) {
          (unit.empty() ? "" : " " + unit);
 }
 
-/// What a check of plausibility found, and what to do; empty for any other cause.
-std::string describe_implausible(const Trip& trip, const std::string& unit) {
+/// What a check of the motion found in one joint, and what to do; empty for any other cause.
+std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
   const std::string value = figure(trip.value, unit);
-  const std::string limit = figure(trip.limit, unit);
+  const std::string at = ", allowed " + figure(trip.limit, unit) + at_time(trip) + ". ";
   switch (trip.cause) {
     case TripCause::kStall:
-      return "no count although its motor has pushed as long as " + value +
-             " at the stall command would, allowed " + limit + at_time(trip) +
-             ". Its encoder is frozen or unplugged, the joint is blocked, or the motor is without "
-             "power. If the joint may rest under such a command, raise safety { stall { } }";
+      return "its encoder did not count while its motor pushed, by as much as the stall command "
+             "does in " +
+             value + at +
+             "Check the encoder and its cable, whether the joint is blocked, and the motor's "
+             "supply. "
+             "If the joint may stand still under such commands, raise safety { stall { command } }";
     case TripCause::kFrozenEncoder:
-      return "no count for " + value + " in the middle of a motion, allowed " + limit +
-             at_time(trip) +
-             ". Its encoder is frozen or unplugged, or the joint struck something. Check its "
-             "cable; state an end stop in stops { }";
+      return "its encoder stopped counting in the middle of a motion, for " + value + at +
+             "Check the encoder and its cable. If the joint struck an end stop, state it in stops "
+             "{ }";
     case TripCause::kNoResponse:
-      return "no count although the driven joint has moved " + value + " from rest, allowed " +
-             limit + at_time(trip) +
-             ". Its encoder is frozen or unplugged, or the joint is held. Check its cable; if the "
-             "motor cannot move it, write safety { hinge { unaffected_by_motors: true } }";
+      return "its encoder did not count while the driven joint moved " + value + at +
+             "Check the encoder and its cable, and whether the joint is held. If motors do not "
+             "move "
+             "it, write unaffected_by_motors: true in safety { hinge { } }";
     case TripCause::kWrongDirection:
-      return "it has moved against its motor by " + value + ", allowed " + limit + at_time(trip) +
-             ". Its sign or that of the motor's gain is wrong, or channels are swapped. Turn it by "
-             "hand and compare with rigcal-daq monitor; correct inverted or the order of channels";
+      return "it moved " + value + " against its motor" + at +
+             "Check inverted of its channel, the order of the channels and the motor's wiring: "
+             "turn "
+             "each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
     case TripCause::kCreep:
-      return "it moves at a steady " + value + " although nothing is driven" + at_time(trip) +
-             ". Its counts drift, or it coasts. Bring it to rest; if rigcal-daq monitor still "
-             "shows "
-             "it moving, check the encoder, its shaft and its cable";
+      return "it moves steadily at " + value + " although nothing is driven" + at_time(trip) +
+             ". Bring it to rest. If rigcal-daq monitor shows motion at rest, check the encoder "
+             "and "
+             "its cable";
     case TripCause::kGrowingSwings:
       return "its swings grow although nothing is driven, the last to " + value +
-             " times the largest before, allowed " + limit + at_time(trip) +
-             ". The motor drives although its command is zero, or the encoder counts too much. "
-             "Switch off the supply and check the power stage";
+             " times the largest before" + at +
+             "Switch off the supply. Check the power stage and the encoder";
+    default:
+      return {};
+  }
+}
+
+std::string describe_sample_age(const Trip& trip) {
+  const std::string allowed = ", allowed " + figure(trip.limit, "s") + at_time(trip) + ". ";
+  if (trip.value < 0.0) {
+    return "a sample arrived " + figure(-trip.value, "s") + " before the time that it states" +
+           allowed + "The unit's clock jumped ahead; check the unit";
+  }
+  return "a sample arrived " + figure(trip.value, "s") + " after it was taken" + allowed +
+         "Samples are held up on the way, or this computer was busy. Check the line, hubs and "
+         "adapters, or raise safety { staleness_ms_max }";
+}
+
+std::string describe_clock_trip(const Trip& trip) {
+  const std::string allowed = figure(trip.limit, "%") + at_time(trip) + ". ";
+  if (std::isnan(trip.value)) {
+    return "the rate of the unit's clock cannot be found to " + allowed +
+           "Its samples arrive too irregularly; check the line, hubs and adapters";
+  }
+  return "the unit's clock is " + std::string(trip.value < 0.0 ? "slow" : "fast") + " by " +
+         figure(std::abs(trip.value), "%") + ", allowed " + allowed +
+         "Speeds and times err by as much. Check the unit's tick rate, and whether the line delays "
+         "samples more and more";
+}
+
+/// What a check of the unit's reports found, and what to do; empty for any other cause.
+std::string describe_report_trip(const Trip& trip) {
+  const char* const kFaulty =
+      ". The unit or its firmware is faulty; test it with rigcal-daq conformance";
+  switch (trip.cause) {
     case TripCause::kCommandMismatch:
-      return "the unit reports an output of " + value + " where " + limit + " was sent" +
-             (trip.value == trip.limit ? ", and the contrary of it in its status" : "") +
-             at_time(trip) + ". The unit or its firmware is faulty: see rigcal-daq conformance";
-    case TripCause::kStaleCommand:
-      return "the command in force is " + value + " old, allowed " + limit + at_time(trip) +
-             ". Commands are held up on the way to the unit. Check the line, hubs and adapters";
+      return (trip.value == trip.limit
+                  ? "the unit reports the output that was sent, " + figure(trip.value, "") +
+                        ", and a status or a command number that contradicts it"
+                  : "the unit reports an output of " + figure(trip.value, "") + " where " +
+                        figure(trip.limit, "") + " was sent") +
+             at_time(trip) + kFaulty;
     case TripCause::kFaultMismatch:
-      return "the unit's status and its fault flags (" + describe_flag_byte(trip.value) +
-             ") contradict one another" + at_time(trip) +
-             ". The unit or its firmware is faulty: see rigcal-daq conformance";
+      return "the unit's status and its fault flags, " + describe_flag_byte(trip.value) +
+             ", contradict each other" + at_time(trip) + kFaulty;
+    case TripCause::kStaleCommand:
+      return "the command in force is " + figure(trip.value, "s") + " old, allowed " +
+             figure(trip.limit, "s") + at_time(trip) +
+             ". Commands are held up on the way to the unit, or come too late for it. Check the "
+             "line, hubs and adapters";
     case TripCause::kSampleAge:
-      return (trip.value < 0.0 ? "a sample came before its time, its age by the unit's clock is "
-                               : "a sample was under way for ") +
-             value + ", allowed " + limit + at_time(trip) +
-             (trip.value < 0.0
-                  ? ". The unit's clock has jumped ahead. Check the unit"
-                  : ". Samples are held up on the way, or this computer was busy. Check the line, "
-                    "hubs and adapters, or raise safety { staleness_ms_max }");
+      return describe_sample_age(trip);
     case TripCause::kUnitClock:
-      return (std::isnan(trip.value)
-                  ? std::string("the rate of the unit's clock cannot be found to ")
-                  : "the unit's clock runs " + value + " against this computer's, allowed ") +
-             limit + at_time(trip) +
-             (std::isnan(trip.value)
-                  ? ": its samples arrive too irregularly. Check the line, hubs and adapters"
-                  : ": speeds and times are wrong by as much. Check the unit's tick rate, or "
-                    "samples are held up more and more on the way");
+      return describe_clock_trip(trip);
     default:
       return {};
   }
@@ -224,7 +249,9 @@ bool is_of_one_joint(TripCause cause) {
          (cause >= TripCause::kStall && cause <= TripCause::kGrowingSwings);
 }
 
-bool is_of_one_motor(TripCause cause) { return cause == TripCause::kCommandNotFinite; }
+bool is_of_one_motor(TripCause cause) {
+  return cause == TripCause::kCommandNotFinite || cause == TripCause::kCommandMismatch;
+}
 
 bool is_of_one_sensor(TripCause cause) {
   return cause == TripCause::kInertialMissing || cause == TripCause::kInertialStuck ||
@@ -273,9 +300,9 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
            (unit.empty() ? "" : " " + unit);
   };
   const std::string place = place_of(trip, limits);
-  if (const std::string text = describe_implausible(trip, unit); !text.empty()) {
-    return (place.empty() ? std::string() : place + ": ") + text;
-  }
+  std::string text = describe_motion_trip(trip, unit);
+  if (text.empty()) text = describe_report_trip(trip);
+  if (!text.empty()) return (place.empty() ? std::string() : place + ": ") + text;
   return (place.empty() ? std::string() : place + ": ") + quantity + " " + figure(trip.value) +
          ", allowed " + figure(trip.limit) + at_time(trip);
 }

@@ -24,6 +24,15 @@ ClockVerdict UnitPlausibility::judge(const ClockFit& clock) noexcept {
   return error - uncertainty <= kClockErrorMax_ppm ? ClockVerdict::kUnknown : ClockVerdict::kBad;
 }
 
+Trip UnitPlausibility::clock_trip(const ClockFit& clock, double time_s) noexcept {
+  constexpr double kPpmPerPercent = 1e4;
+  const bool is_known = judge(clock) == ClockVerdict::kBad;
+  return {
+      TripCause::kUnitClock, 0, time_s,
+      is_known ? clock.rate_error_ppm / kPpmPerPercent : std::numeric_limits<double>::quiet_NaN(),
+      kClockErrorMax_ppm / kPpmPerPercent};
+}
+
 bool UnitPlausibility::is_off(const UnitSample& sample) noexcept {
   return sample.tripped && !sample.driving &&
          std::all_of(sample.command.begin(), sample.command.end(),
@@ -84,12 +93,7 @@ Trip UnitPlausibility::check_age_of_command(const UnitSample& sample, double tim
 // been latched shows a clock that has jumped ahead, by which nothing has an age.
 Trip UnitPlausibility::check_clock(const UnitSample& sample, const ClockFit& clock,
                                    double time_s) const noexcept {
-  const ClockVerdict verdict = judge(clock);
-  if (!clock.valid || verdict == ClockVerdict::kBad) {
-    return {TripCause::kUnitClock, 0, time_s,
-            clock.valid ? clock.rate_error_ppm : std::numeric_limits<double>::quiet_NaN(),
-            kClockErrorMax_ppm};
-  }
+  if (!clock.valid || judge(clock) == ClockVerdict::kBad) return clock_trip(clock, time_s);
   const double host_s =
       static_cast<double>((sample.received - clock.host_reference).count()) * 1e-9;
   const double unit_s = static_cast<double>(sample.unit_time_us - clock.unit_reference_us) * 1e-6;

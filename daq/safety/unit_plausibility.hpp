@@ -57,6 +57,9 @@ class UnitPlausibility {
 
   static ClockVerdict judge(const firmware_iface::ClockFit& clock) noexcept;
 
+  /// The trip for a clock that is not good; its value [%] is NaN where the rate is unknown.
+  static Trip clock_trip(const firmware_iface::ClockFit& clock, double time_s) noexcept;
+
   /// Whether the sample says that the output is off for good.
   static bool is_off(const firmware_iface::UnitSample& sample) noexcept;
 

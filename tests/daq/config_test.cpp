@@ -114,6 +114,10 @@ TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(also_limited("leg"), {"r.textproto:7", "\"leg\" has no channel in unit"});
   expect_parts(also_limited("rod"), {"r.textproto:8", "\"rod\" has limits already"});
   expect_parts(rig_refusal("name: \"x\""), {"unit section"});
+  expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 5 stall { command: 6 }\n")),
+               {"r.textproto:6", "above command_max, 5", "\"arm\""});
+  expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 5 stall { time_s: -1 }\n")),
+               {"r.textproto:6", "time_s"});
 }
 
 TEST(RigConfig, RefusesARigThatIsOnlyCalibrated) {

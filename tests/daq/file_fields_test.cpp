@@ -6,6 +6,8 @@
 #include <string>
 
 #include "daq/config/scenario_config.hpp"
+#include "proto/text/files.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 // Every field of the files that rigcal-daq reads, with a number of its own, seen where it acts.
@@ -76,6 +78,51 @@ TEST(RigFields, HaveTheirDefaults) {
   EXPECT_DOUBLE_EQ(rig.limits.joint[1].missing_s_max, 0.01);
   EXPECT_EQ(rig.real_time.priority, 80);
   EXPECT_TRUE(rig.real_time.lock_memory);
+}
+
+// How joints are driven and where they stop, for the checks of their encoders.
+TEST(RigFields, OfMotion) {
+  const RigConfig rig = full_rig();
+  ASSERT_EQ(rig.limits.motion.size(), 2U);
+  const JointMotion& arm = rig.limits.motion[0];
+  const JointMotion& rod = rig.limits.motion[1];
+  EXPECT_DOUBLE_EQ(arm.rad_per_count, 2.0 * std::numbers::pi / 4096);
+  EXPECT_DOUBLE_EQ(rod.rad_per_count, -2.0 * std::numbers::pi / 2048);
+  EXPECT_EQ(arm.motor, 0);
+  EXPECT_EQ(rod.motor, -1);
+  EXPECT_EQ(arm.gain_sign, 1.0);
+  EXPECT_DOUBLE_EQ(arm.stall_command, 0.05 * 8.0);
+  EXPECT_EQ(arm.stall_time_s, kStallTimeDefault_s);
+  EXPECT_TRUE(std::isinf(arm.stop_rad_min) && std::isinf(arm.stop_rad_max));
+  EXPECT_FALSE(arm.is_unaffected || rod.is_unaffected);
+  // What the rig states, and what it states of one motor.
+  const RigConfig common = full_rig("", "stall { command: 1 time_s: 0.3 }");
+  EXPECT_EQ(common.limits.motion[0].stall_command, 1.0);
+  EXPECT_EQ(common.limits.motion[0].stall_time_s, 0.3);
+  const RigConfig own = full_rig(
+      "", "stall { command: 1 time_s: 0.3 } motor { hinge: \"arm\" stall { command: 2 } }");
+  EXPECT_EQ(own.limits.motion[0].stall_command, 2.0);
+  EXPECT_EQ(own.limits.motion[0].stall_time_s, 0.3);
+}
+
+TEST(RigFields, OfMotionFromTheMechanism) {
+  std::string text =
+      proto::read_file(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    ASSERT_NE(text.find(what), std::string::npos);
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("gain { value: 0.05", "gain { value: -0.05");
+  replace("encoder { counts_per_turn: 4096 }",
+          "encoder { counts_per_turn: 4096 } stops { lower { value: -2 } upper { value: 3 } "
+          "restitution { value: 0 } }");
+  replace("missing_ms_max: 20", "missing_ms_max: 20 unaffected_by_motors: true");
+  const RigConfig rig = parse_rig_config("r.textproto", text);
+  EXPECT_EQ(rig.limits.motion[0].gain_sign, -1.0);
+  EXPECT_EQ(rig.limits.motion[0].stop_rad_min, -2.0);
+  EXPECT_EQ(rig.limits.motion[0].stop_rad_max, 3.0);
+  EXPECT_FALSE(rig.limits.motion[0].is_unaffected);
+  EXPECT_TRUE(rig.limits.motion[1].is_unaffected);
 }
 
 // One excitation of a file, asked at moments of the test's own.

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "daq/safety/safety_limits.hpp"
 #include "tests/support/alloc_counter.hpp"
@@ -412,16 +413,51 @@ TEST(TripText, TellsAPortThatClosedFromSilence) {
 // A cause whose row stands elsewhere would be told as another one.
 TEST(TripText, HasItsOwnWordsForEveryCause) {
   std::set<std::string_view> names;
-  for (int cause = 0; cause <= static_cast<int>(TripCause::kRingFull); ++cause) {
+  for (int cause = 0; cause <= static_cast<int>(TripCause::kUnitClock); ++cause) {
     names.insert(to_string(static_cast<TripCause>(cause)));
   }
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(TripCause::kRingFull) + 1);
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(TripCause::kUnitClock) + 1);
   EXPECT_EQ(to_string(TripCause::kPortClosed), "port closed");
   EXPECT_EQ(to_string(TripCause::kHostPaused), "host paused");
   EXPECT_EQ(to_string(TripCause::kRingFull), "ring full");
+  EXPECT_EQ(to_string(TripCause::kStall), "stall");
+  EXPECT_EQ(to_string(TripCause::kUnitClock), "unit clock");
+  EXPECT_TRUE(is_of_one_joint(TripCause::kStall) && is_of_one_joint(TripCause::kGrowingSwings));
+  EXPECT_FALSE(is_of_one_joint(TripCause::kCommandMismatch));
   EXPECT_EQ(unit_of(TripCause::kSpeed), "rad/s");
   EXPECT_TRUE(is_of_one_joint(TripCause::kMissingChannel));
   EXPECT_FALSE(is_of_one_joint(TripCause::kStaleSample));
+}
+
+// Where, what was seen, what is allowed, when, and what to do.
+TEST(TripText, SaysOfWhatIsImplausibleWhatToDo) {
+  struct Sentence {
+    Trip trip;
+    std::vector<const char*> parts;
+  };
+  const Sentence sentences[] = {
+      {{TripCause::kStall, 0, 2.0, 0.66, 0.65}, {"arm: ", "0.66 s", "0.65 s", "raise safety"}},
+      {{TripCause::kFrozenEncoder, 1, 2.0, 0.38, 0.36}, {"pendulum: ", "0.38 s", "cable"}},
+      {{TripCause::kNoResponse, 1, 2.0, 0.101, 0.1}, {"pendulum: ", "0.101 rad", "unaffected_by"}},
+      {{TripCause::kWrongDirection, 0, 2.0, 0.006, 0.005}, {"arm: ", "0.006 rad", "inverted"}},
+      {{TripCause::kCreep, 0, 2.0, 0.02, 0.0}, {"arm: ", "0.02 rad/s", "Bring it to rest"}},
+      {{TripCause::kGrowingSwings, 1, 2.0, 1.2, 1.1}, {"pendulum: ", "1.2 times", "supply"}},
+      {{TripCause::kCommandMismatch, 0, 2.0, 10.0, 1.0},
+       {"arm: ", "10 where 1 was", "conformance"}},
+      {{TripCause::kCommandMismatch, 0, 2.0, 1.0, 1.0}, {"arm: ", "contradicts", "conformance"}},
+      {{TripCause::kStaleCommand, 0, 2.0, 0.12, 0.1}, {"0.12 s", "0.1 s", "line"}},
+      {{TripCause::kFaultMismatch, 0, 2.0, 16.0, 0.0}, {"0x10", "conformance"}},
+      {{TripCause::kSampleAge, 0, 2.0, 0.06, 0.05}, {"0.06 s after", "staleness_ms_max"}},
+      {{TripCause::kSampleAge, 0, 2.0, -0.06, 0.05}, {"0.06 s before", "check the unit"}},
+      {{TripCause::kUnitClock, 0, 2.0, -1.5, 1.0}, {"slow by 1.5 %", "allowed 1 %", "tick rate"}},
+      {{TripCause::kUnitClock, 0, 2.0, kNaN, 1.0}, {"cannot be found to 1 %", "irregularly"}}};
+  for (const Sentence& sentence : sentences) {
+    const std::string text = describe(sentence.trip, two_joints());
+    for (const char* part : sentence.parts) {
+      EXPECT_NE(text.find(part), std::string::npos) << part << ": " << text;
+    }
+    EXPECT_NE(text.find("at t = 2.000 s. "), std::string::npos) << text;
+  }
 }
 
 // After a run that was broken off in full swing the encoders count on.
