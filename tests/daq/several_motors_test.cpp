@@ -88,23 +88,23 @@ TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
   EXPECT_EQ(steep.limits.motor[1].command_max, 2.0);
   EXPECT_EQ(steep.limits.motor[1].command_slew_per_s_max, 2000.0) << "all of it in 1 ms";
   expect_parts(arm_refusal("command_max: 6 ", ""),
-               {"r.textproto:6", "motor \"shoulder\": command_max must be a positive number"});
+               {"r.textproto:8", "motor \"shoulder\": command_max must be a positive number"});
   expect_parts(arm_refusal("command_max: 6", "command_max: 13"),
-               {"r.textproto:7:3", "control_max of motor \"shoulder\", 12 V"});
+               {"r.textproto:9:3", "control_max of motor \"shoulder\", 12 V"});
   expect_parts(arm_refusal("command_max: 0.5", "command_max: 1.01"),
-               {"r.textproto:8:26", "control_max of motor \"elbow\", 1 duty"});
+               {"r.textproto:10:26", "control_max of motor \"elbow\", 1 duty"});
   expect_parts(arm_refusal("\"elbow\" command_max", "\"wrist\" command_max"),
-               {"r.textproto:8", "\"wrist\" has no motor"});
+               {"r.textproto:10", "\"wrist\" has no motor"});
   expect_parts(arm_refusal("_max: 20 }", "_max: 20 } motor { hinge: \"elbow\" }"),
-               {"r.textproto:8", "\"elbow\" has limits already"});
+               {"r.textproto:10", "\"elbow\" has limits already"});
 }
 
 TEST(SeveralMotors, AreEachListedOnce) {
   const std::string both = "motor { hinge: \"elbow\" } motor { hinge: \"shoulder\" }";
   expect_parts(arm_refusal(both, "motor { hinge: \"elbow\" }"),
-               {"r.textproto:5", "\"shoulder\" has a motor", "add motor { hinge: \"shoulder\" }"});
+               {"r.textproto:7", "\"shoulder\" has a motor", "add motor { hinge: \"shoulder\" }"});
   expect_parts(arm_refusal(both, both + " motor { hinge: \"elbow\" }"),
-               {"r.textproto:5:69", "\"elbow\" has no motor in this file, or is listed before"});
+               {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed before"});
   expect_parts(arm_refusal(both, both + " motor { hinge: \"wrist\" }"), {"\"wrist\" has no motor"});
   std::string nine = "name: \"x\" unit { channel { hinge: \"1\" } } safety { }\n";
   for (int k = 1; k <= 9; ++k) {
@@ -122,7 +122,7 @@ TEST(SeveralMotors, TakeADutyUpToOne) {
                 .command_max,
             1.0);
   expect_parts(arm_refusal(unit, unit + " control_max: 1.01"),
-               {"r.textproto:3:52", "control_max is 1.01", "a duty is at most 1"});
+               {"r.textproto:5:52", "control_max is 1.01", "a duty is at most 1"});
   EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, "control_unit: \"1\" control_max: 7"))
                 .motor[0]
                 .command_max,

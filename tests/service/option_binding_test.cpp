@@ -259,7 +259,7 @@ TEST(OptionBinding, OfIdentify) {
   IdentifyOptions options;
   parse(kExperiment +
             "--rig r --until 1.b:2% 2.b:1 --folder f --parameters v --url u --runs 4 --pause 7 "
-            "--daq d --quiet",
+            "--daq d --quiet --not-commissioned",
         options, {});
   expect_experiment(options.experiment);
   EXPECT_EQ(options.rig, "r");
@@ -270,6 +270,7 @@ TEST(OptionBinding, OfIdentify) {
   EXPECT_EQ(options.runs, 4);
   EXPECT_EQ(options.pause, 7.0);
   EXPECT_EQ(options.daq, "d");
+  EXPECT_TRUE(options.not_commissioned);
   EXPECT_TRUE(options.quiet);
 }
 

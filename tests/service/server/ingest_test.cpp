@@ -225,7 +225,7 @@ TEST(Ingest, RefusesSessionsThatDoNotFit) {
       {open_request(".hidden"), "session id"},
       {open_request("b", ""), "hinges"},
       {open_request("c", "arm,arm"), "hinges"},
-      {open_request("d", "1,2,3,4,5,6,7,8,9"), "hinges"},
+      {open_request("d", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"), "hinges"},
       {open_request("run", "other,hinges"), "another recording"},
       {open_request("run", "arm,pendulum", 42), "another recording"},
   };
