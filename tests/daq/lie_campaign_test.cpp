@@ -1,0 +1,360 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/daq/simulated_rig.hpp"
+#include "tests/support/seeded_runs.hpp"
+
+// A seeded campaign in virtual time: a unit, a line or a host that misleads, alone or two at once,
+// under every open-loop excitation. The plant is the judge: its arm leaves the limits of the rig by
+// no more than the bound derived below. Ten thousand runs:
+//
+//   daq_campaign_tests --gtest_filter='*LieCampaign*' --runs=10000
+
+namespace daq {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr double kAngleMax = 3.0;  // of the arm [rad]
+constexpr double kCommandMax = 10.0;
+
+// Bound of the arm's angle beyond its limit while the motor is on.
+//
+// Encoders that freeze: the arm moves at most 0.25 rad farther than its last good speed carries it
+// (0.5 kappa command time_s^2, see MotionPlausibility::check_stall). A speed above
+// 3 sqrt(200 rad/s^2 x 1.53 mrad) = 1.66 rad/s is a sudden stop after 0.1 rad; a lower one lasts
+// until the stall check trips, at most time_s = 0.65 s: 1.08 rad.
+constexpr double kFreezeBound = 1.66 * 0.65 + 0.25;
+// Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
+// command's time to live (20 ms) and a tick. The fastest arm of the campaign has 12 rad/s.
+constexpr double kDelayBound = 12.0 * (0.015 + 0.001 + 0.020 + 0.001);
+
+enum class Kind {
+  kNone,
+  kFrozen,        // encoders keep their counts, or alternate by one
+  kFrozenAWhile,  // and come back
+  kWiring,        // mirrored or exchanged, from the start
+  kDrift,         // counts drift from the start
+  kOutput,        // the reported output differs
+  kStatus,        // a bit of the status differs
+  kFaults,        // fault flags differ
+  kEcho,          // the echoed command is an old one, or one never sent
+  kCommand,       // the unit receives another command
+  kGain,          // commands grow on their way, reports shrink
+  kIgnoredTrip,   // a trip reaches the unit as a command
+  kCommandDelay,
+  kSampleDelay,
+  kGrowingDelay,
+  kClock,  // the unit's clock changes its rate
+  kClockJump,
+  kInvalid,        // an encoder is reported invalid
+  kHostPause,      // the loop's thread does not run
+  kDiskHang,       // nothing is stored any more
+  kSupervisorHang  // nobody empties the ring of records
+};
+constexpr int kKinds = 21;
+
+struct Lies {
+  std::vector<std::function<void(sample_report&)>> samples;
+  std::vector<std::function<void(command_request&)>> commands;
+};
+
+class LieRun {
+ public:
+  explicit LieRun(std::uint64_t seed) : random_(seed) {}
+
+  Kind first() const { return kinds_[0]; }
+  bool has(Kind kind) const { return kinds_[0] == kind || kinds_[1] == kind; }
+  const Trip* trip() const { return rig_->loop().trip(); }
+  SimulatedRig& rig() { return *rig_; }
+  double farthest() const { return farthest_; }
+  bool was_driven() const { return was_driven_; }
+  double off_after_s() const { return off_s_ - tripped_s_; }
+
+  void run() {
+    kinds_[0] = static_cast<Kind>(random_() % kKinds);
+    if (uniform() < 0.2) kinds_[1] = static_cast<Kind>(random_() % kKinds);
+    SafetyLimits limits = furuta_limits();
+    limits.motor[0].command_max = kCommandMax;
+    limits.motion[0].stall_command = kStallShareDefault * kCommandMax;
+    limits.joint[0].angle_rad_min = -kAngleMax;
+    limits.joint[0].angle_rad_max = kAngleMax;
+    limits.unstored_s_max = 0.5;
+    LoopSettings settings = furuta_settings();
+    settings.host_paced = uniform() < 0.2;
+    std::atomic<std::uint64_t> heartbeat{0};
+    settings.storage_heartbeat = &heartbeat;
+    auto simulation = simulation_settings();
+    simulation.unit.clock_error_ppm = between(-500.0, 500.0);
+    rig_ = std::make_unique<SimulatedRig>(excitation(), settings, simulation, limits);
+    // From the start, while the rig is watched, or in the drive, which begins about tick 900.
+    const double when = uniform();
+    from_tick_ =
+        when < 0.15 ? 1 : static_cast<int>(when < 0.3 ? between(2, 900) : between(900, 3000));
+    disk_hangs_ = has(Kind::kDiskHang);
+    const bool unattended = has(Kind::kSupervisorHang) && from_tick_ < 10'000;
+    rig_->line().on_sample = [&](sample_report& report) {
+      for (const auto& lie : lies_.samples) lie(report);
+    };
+    rig_->line().on_command = [&](command_request& request) {
+      for (const auto& lie : lies_.commands) lie(request);
+    };
+    for (const Kind kind : kinds_) begin_at_start(kind);
+    rig_->run(
+        [&](SimulatedRig& r, int tick) {
+          if (tick == from_tick_) {
+            for (const Kind kind : kinds_) begin(kind);
+          }
+          if (!disk_hangs_ || tick < from_tick_) ++heartbeat;
+          if (has(Kind::kHostPause) && tick > from_tick_ && uniform() < 0.002) {
+            r.abandon(microseconds(static_cast<int>(2e5 * uniform())));
+          }
+          if (!unattended && tick % 10 == 0) r.poll();
+          watch();
+        },
+        kTicks, 0);
+    lies_ = {};
+    rig_->line().command_delay = {};
+    rig_->line().sample_delay = {};
+    if (!has(Kind::kIgnoredTrip)) rig_->poll();
+    rig_->finish();
+    rig_->abandon(milliseconds(settings.ttl_ms + 20));
+  }
+
+  std::string text() const {
+    return "kinds " + std::to_string(static_cast<int>(kinds_[0])) + " and " +
+           std::to_string(static_cast<int>(kinds_[1])) + " from tick " + std::to_string(from_tick_);
+  }
+
+ private:
+  static constexpr int kTicks = 5000;
+
+  double uniform() { return std::uniform_real_distribution<double>(0.0, 1.0)(random_); }
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+  double sign() { return uniform() < 0.5 ? -1.0 : 1.0; }
+
+  // Commands above the stall command: below it nothing is promised of a frozen encoder.
+  Scenario excitation() {
+    const double u = sign() * between(0.6, 4.0);
+    switch (random_() % 4) {
+      case 0:
+        return {"pulse", Pulse{u, 0.05, 3.0}, 60.0};
+      case 1:
+        return {"chirp", Chirp{u, 0.3, 3.0, 0.0, 6.0}, 60.0};
+      default:
+        return {"step", Step{u, 0.05}, 60.0};
+    }
+  }
+
+  // What the arm does, and when the motor went off for good.
+  void watch() {
+    const auto& unit = rig_->sim_unit();
+    const bool on = unit.output_V() != 0.0;
+    was_driven_ = was_driven_ || on;
+    if (on) farthest_ = std::max(farthest_, std::abs(unit.plant().state().angle_rad[0]));
+    if (trip() != nullptr && tripped_s_ < 0.0) tripped_s_ = rig_->time_s();
+    if (on || off_s_ < tripped_s_) off_s_ = rig_->time_s();
+  }
+
+  void begin_at_start(Kind kind) {
+    if (kind == Kind::kWiring) {
+      // A wiring that is wrong twice looks right at first: a commissioning finds it, not a run.
+      if (uniform() < 0.5) {
+        lies_.samples.emplace_back([](auto& r) { r.encoder_counts[0] = -r.encoder_counts[0]; });
+      } else {
+        lies_.samples.emplace_back(
+            [](auto& r) { std::swap(r.encoder_counts[0], r.encoder_counts[1]); });
+      }
+    }
+    if (kind == Kind::kDrift) {
+      const double counts_per_s = sign() * between(20.0, 2000.0);
+      const std::size_t k = random_() % 2;
+      lies_.samples.emplace_back([=](auto& r) {
+        r.encoder_counts[k] += static_cast<std::int32_t>(counts_per_s * 1e-6 * r.tick_us);
+      });
+    }
+  }
+
+  void begin(Kind kind) {
+    auto& samples = lies_.samples;
+    auto& commands = lies_.commands;
+    LyingLine& line = rig_->line();
+    switch (kind) {
+      case Kind::kFrozen:
+      case Kind::kFrozenAWhile: {
+        const unsigned which = 1U + static_cast<unsigned>(random_() % 3);
+        const bool alternates = uniform() < 0.3;
+        const int length = kind == Kind::kFrozen ? 1 << 30 : static_cast<int>(between(5, 400));
+        auto held = std::make_shared<std::array<std::int32_t, 2>>();
+        samples.emplace_back([=, count = 0](auto& r) mutable {
+          if (count++ == 0) std::copy_n(r.encoder_counts, 2, held->begin());
+          if (count > length) return;
+          for (unsigned k = 0; k < 2; ++k) {
+            if (((which >> k) & 1U) != 0) {
+              r.encoder_counts[k] = (*held)[k] + (alternates ? count % 2 : 0);
+            }
+          }
+        });
+        break;
+      }
+      case Kind::kOutput: {
+        const auto output = static_cast<std::int16_t>(between(-32767.0, 32767.0));
+        samples.emplace_back([=](auto& r) { r.command_q15[0] = output; });
+        break;
+      }
+      case Kind::kStatus: {
+        const auto bit =
+            static_cast<std::uint8_t>(uniform() < 0.5 ? STATUS_DRIVING : STATUS_TRIPPED);
+        samples.emplace_back(
+            [=](auto& r) { r.status = static_cast<std::uint8_t>(r.status ^ bit); });
+        break;
+      }
+      case Kind::kFaults: {
+        const auto flags = static_cast<std::uint8_t>(random_() % 256);
+        samples.emplace_back([=](auto& r) { r.fault_flags = flags; });
+        break;
+      }
+      case Kind::kEcho: {
+        const auto back = static_cast<int>(between(-1000.0, 1000.0));
+        auto old = std::make_shared<int>(-1);
+        const bool is_held = uniform() < 0.5;
+        samples.emplace_back([=](auto& r) {
+          if (*old < 0) *old = r.command_sequence;
+          r.command_sequence =
+              static_cast<std::uint16_t>(is_held ? *old : r.command_sequence + back);
+        });
+        break;
+      }
+      case Kind::kCommand: {
+        const auto output = static_cast<std::int16_t>(between(-32767.0, 32767.0));
+        commands.emplace_back([=](auto& c) { c.command_q15[0] = output; });
+        break;
+      }
+      case Kind::kGain: {
+        // Up to twice the drive: consistent and wrong, but the angles are true.
+        const double factor = between(-1.0, 2.0);
+        const auto times = [](std::int16_t value, double by) {
+          return static_cast<std::int16_t>(std::clamp(value * by, -32767.0, 32767.0));
+        };
+        commands.emplace_back([=](auto& c) { c.command_q15[0] = times(c.command_q15[0], factor); });
+        samples.emplace_back(
+            [=](auto& r) { r.command_q15[0] = times(r.command_q15[0], 1.0 / factor); });
+        break;
+      }
+      case Kind::kIgnoredTrip:
+        commands.emplace_back([last = command_request{}](auto& c) mutable {
+          if ((c.flags & COMMAND_TRIP) == 0) {
+            last = c;
+            return;
+          }
+          c.flags = last.flags;
+          c.ttl_ms = last.ttl_ms;
+          std::copy_n(last.command_q15, MOTORS_MAX, c.command_q15);
+        });
+        break;
+      case Kind::kCommandDelay: {
+        const Nanoseconds delay = microseconds(static_cast<int>(1e6 * 2.0 * uniform() * uniform()));
+        line.command_delay = [=](auto) { return delay; };
+        break;
+      }
+      case Kind::kSampleDelay: {
+        const Nanoseconds delay = microseconds(static_cast<int>(1e6 * 0.5 * uniform() * uniform()));
+        line.sample_delay = [=](auto) { return delay; };
+        break;
+      }
+      case Kind::kGrowingDelay: {
+        const double rate = between(0.02, 1.0);
+        line.sample_delay = [=, from = rig_->transport().now()](Nanoseconds now) {
+          return Nanoseconds(
+              static_cast<std::int64_t>(rate * static_cast<double>((now - from).count())));
+        };
+        break;
+      }
+      case Kind::kClock: {
+        const double factor = between(0.3, 3.0);
+        samples.emplace_back([=, first = std::uint32_t{0}](auto& r) mutable {
+          if (first == 0) first = r.tick_us;
+          r.tick_us = first + static_cast<std::uint32_t>(factor * (r.tick_us - first));
+        });
+        break;
+      }
+      case Kind::kClockJump: {
+        const auto jump = static_cast<std::uint32_t>(1000 * (1 + random_() % 500));
+        const auto steps = static_cast<std::uint16_t>(uniform() < 0.5 ? jump / 1000 : 0);
+        samples.emplace_back([=](auto& r) {
+          r.tick_us += jump;
+          r.sequence = static_cast<std::uint16_t>(r.sequence + steps);
+        });
+        break;
+      }
+      case Kind::kInvalid: {
+        const std::uint16_t bit = uniform() < 0.5 ? 1 : 2;
+        samples.emplace_back([=](auto& r) {
+          r.encoders_valid = static_cast<std::uint16_t>(r.encoders_valid & ~bit);
+        });
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::array<Kind, 2> kinds_{Kind::kNone, Kind::kNone};
+  Lies lies_;
+  std::unique_ptr<SimulatedRig> rig_;
+  int from_tick_ = 0;
+  bool disk_hangs_ = false;
+  bool was_driven_ = false;
+  double farthest_ = 0.0;
+  double tripped_s_ = -1.0;
+  double off_s_ = -1.0;
+};
+
+class LieCampaign : public ::testing::TestWithParam<int> {};
+
+constexpr int kLieShards = 10;
+
+TEST_P(LieCampaign, KeepsTheArmWithinItsLimitsAndABound) {
+  const int count = std::max(test_support::seeded_runs().count / kLieShards, 1);
+  std::array<double, kKinds> farthest{};
+  int tripped = 0, driven = 0;
+  for (int k = 0; k < count && !HasFatalFailure(); ++k) {
+    const std::uint64_t seed =
+        test_support::seeded_runs().first_seed + static_cast<std::uint64_t>(count * GetParam() + k);
+    LieRun run(seed);
+    run.run();
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << run.text());
+    const bool freezes = run.has(Kind::kFrozen) || run.has(Kind::kFrozenAWhile);
+    if (!run.has(Kind::kIgnoredTrip)) {
+      EXPECT_LE(run.farthest(), kAngleMax + (freezes ? kFreezeBound : 0.0) + kDelayBound)
+          << (run.trip() ? describe(*run.trip(), furuta_limits()) : "no trip");
+      EXPECT_EQ(run.rig().sim_unit().output_V(), 0.0);
+      auto& most = farthest[static_cast<std::size_t>(run.first())];
+      most = std::max(most, run.farthest());
+    }
+    tripped += run.trip() != nullptr;
+    driven += run.was_driven();
+  }
+  for (std::size_t k = 0; k < farthest.size(); ++k) {
+    RecordProperty("farthest_rad_" + std::to_string(k), std::to_string(farthest[k]));
+  }
+  if (count < 10) return;
+  EXPECT_GT(tripped, count / 2);
+  EXPECT_GT(driven, count / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, LieCampaign, ::testing::Range(0, kLieShards));
+
+}  // namespace
+}  // namespace daq
