@@ -11,11 +11,11 @@
 namespace estimator {
 namespace {
 
-constexpr double kUnseen = 1e-10;      // eigenvalue of the scaled information, of the largest
-constexpr double kSeenShare = 1e-3;    // of all information on a direction, that a piece must hold
-constexpr double kOthersShare = 0.05;  // that all others must, for what is without the piece
+constexpr double kUnseen = 1e-10;      // least relative eigenvalue of the scaled information
+constexpr double kSeenShare = 1e-3;    // least share of the information in a direction
+constexpr double kOthersShare = 0.05;  // least share of all other parts
 
-/// B with Bᵀ H B = 1 over the directions that H sees; H⁺ = B Bᵀ.
+/// B with Bᵀ H B = 1 over the identifiable directions of H; H⁺ = B Bᵀ.
 Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
   if (H.rows() == 0) return H;
   const Eigen::VectorXd scale = H.diagonal().unaryExpr(
@@ -29,11 +29,11 @@ Eigen::MatrixXd whitening_basis(const Eigen::MatrixXd& H) {
          values.tail(seen).cwiseSqrt().cwiseInverse().asDiagonal();
 }
 
-/// A piece where the information of all is 1, and what of it the piece sees.
+/// A part in coordinates in which the total information is 1, and its share of it.
 struct WhitePiece {
   Eigen::VectorXd score;
   Eigen::MatrixXd information, noise;
-  Eigen::VectorXd shares;  ///< eigenvalues of the information, 0 to 1
+  Eigen::VectorXd shares;  ///< of the total in each direction, 0 to 1
   Eigen::MatrixXd directions;
 
   WhitePiece(const PieceScore& piece, const Eigen::MatrixXd& B)
@@ -74,15 +74,15 @@ Agreement cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
   return agreement;
 }
 
-/// (1 − A)⁻¹ of a piece's information A, without directions that it alone tells.
+/// (1 − A)⁻¹ for a part's information A, without directions that only this part identifies.
 Eigen::MatrixXd without(const WhitePiece& piece) {
   const Eigen::VectorXd gain = piece.shares.unaryExpr(
       [](double share) { return 1.0 - share > kOthersShare ? 1.0 / (1.0 - share) : 0.0; });
   return piece.directions * gain.asDiagonal() * piece.directions.transpose();
 }
 
-/// H_p⁺ g_p and its deviations, in parameters.
-/// @param own  diagonal of the piece's information
+/// Stores H_p⁺ g_p and its standard deviations, in parameter units.
+/// @param own  diagonal of the part's information
 void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
                    PieceComparison& result) {
   const Eigen::VectorXd inverse =
@@ -94,8 +94,8 @@ void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Ei
       inverse.unaryExpr([](double value) { return value > 0.0 ? 0.0 : 1.0; }).asDiagonal();
   Eigen::VectorXd deviation = (A * piece.noise * A.transpose()).diagonal().cwiseSqrt();
   for (Eigen::Index i = 0; i < deviation.size(); ++i) {
-    // What the piece does not see would leave it at least this uncertain. What none of its readings
-    // depends on moves with the rest by what other pieces say.
+    // Unidentified directions of the part would add at least this uncertainty. A parameter that
+    // affects none of its readings only moves with others through the other parts.
     const double least = missing.row(i).norm() / std::sqrt(kSeenShare);
     if (!(least < deviation[i]) || !(own[i] > 0.0))
       deviation[i] = std::numeric_limits<double>::quiet_NaN();

@@ -7,43 +7,44 @@
 
 namespace estimator {
 
-/// Agreement is rejected where pieces that agree would differ as much once in a hundred times:
-/// clean data then hardly ever pay for the scatter of a few pieces.
+/// Significance level of the consistency test between parts of the recordings: at 1 %, intervals of
+/// correct models are rarely inflated by the scatter of a few parts.
 inline constexpr double kDisagreementLevel = 0.01;
 
-/// What one piece says of the parameters where the fit stands, its own states eliminated.
+/// Score and information of one part of the recordings at the fit, its initial states eliminated.
 struct PieceScore {
-  Eigen::VectorXd score;        ///< g = −Tᵀr, half the descent of the piece's cost
+  Eigen::VectorXd score;        ///< g = −Tᵀr, half the negative gradient of its cost
   Eigen::MatrixXd information;  ///< H = TᵀT
-  Eigen::MatrixXd noise;        ///< covariance of g by noise alone; H where residuals are white
+  Eigen::MatrixXd noise;        ///< covariance of g by noise alone; H for white residuals
 };
 
-/// What pieces say together. With H_0 the information of priors, H = Σ H_p + H_0 and z any
-/// parameters:
+/// Comparison of the parts of the recordings. With H_0 the information of priors, H = Σ H_p + H_0
+/// and z arbitrary parameters:
 ///
-///   d = H⁺ (Σ g_p + g_0), how far the pieces' estimate lies from that of the whole,
-///   Q = min_z Σ (g_p − H_p z)ᵀ C_p⁺ (g_p − H_p z), Cochran's [Coc54], on Σ rank C_p − rank H,
+///   d = H⁺ (Σ g_p + g_0), difference between the parts' joint estimate and the fit of the whole,
+///   Q = min_z Σ (g_p − H_p z)ᵀ C_p⁺ (g_p − H_p z), Cochran's [Coc54], Σ rank C_p − rank H d.o.f.,
 ///   V = (P−1)/P Σ e_p e_pᵀ with e_p = (H − H_p)⁺ (g_p − H_p d), the delete-one jackknife [Wu86].
 ///
-/// Where pieces are parts of what was fitted in one, d is no more than noise either: Q grows by
-/// dᵀ (H⁺ Σ C_p H⁺)⁺ d and its degrees of freedom by rank H, a test against the whole as of
-/// [Hau78] that is on the safe side, since whole and parts share noise.
+/// If the recordings were fitted as a whole and then cut, d should also be within noise: Q grows by
+/// dᵀ (H⁺ Σ C_p H⁺)⁺ d and its degrees of freedom by rank H. This test against the whole, as in
+/// [Hau78], is conservative because whole and parts share noise.
 ///
-/// Directions of which a piece holds next to no information take no part in its share of Q, and
-/// none that one piece alone tells in V.
+/// Directions on which a part has almost no information are left out of its share of Q. Directions
+/// that only one part identifies are left out of V.
 struct PieceComparison {
   Agreement agreement;
   Eigen::VectorXd shift;     ///< d
-  Eigen::MatrixXd scatter;   ///< V + d dᵀ: squared distance between pieces' say and the estimate
-  Eigen::VectorXd partners;  ///< by how many pieces each parameter is told, effectively
-  Eigen::MatrixXd noise;     ///< covariance of d by noise alone, were the whole another sample
-  std::vector<Eigen::VectorXd> estimates;   ///< H_p⁺ g_p: what is to be added to the parameters
-  std::vector<Eigen::VectorXd> deviations;  ///< of these; NaN where the piece cannot tell
+  Eigen::MatrixXd scatter;   ///< V + d dᵀ: squared distance of the parts from the estimate
+  Eigen::VectorXd partners;  ///< effective number of parts that identify each parameter
+  Eigen::MatrixXd noise;     ///< covariance of d by noise alone if the whole were another sample
+  std::vector<Eigen::VectorXd> estimates;  ///< H_p⁺ g_p: correction of the parameters by each part
+  std::vector<Eigen::VectorXd> deviations;  ///< standard deviations of these; NaN: not identifiable
 };
 
-/// @param pieces  two or more, of the same parameters
-/// @param prior_information  H_0, prior_score g_0: what is known beside the pieces
-/// @param cut  whether what was fitted in one was cut
+/// Compares the estimates from parts of the recordings.
+/// @param pieces  two or more, for the same parameters
+/// @param prior_information  H_0, prior_score g_0: of the priors
+/// @param cut  whether segments that were fitted as a whole were cut
 PieceComparison compare_pieces(const std::vector<PieceScore>& pieces,
                                const Eigen::MatrixXd& prior_information,
                                const Eigen::VectorXd& prior_score, bool cut);

@@ -12,13 +12,13 @@
 namespace estimator {
 namespace {
 
-constexpr double kOne = 1e-8;          // factors this near to one are one
-constexpr double kStep = 1e-5;         // of a parameter, for differences of what is of third degree
-constexpr double kSmallStep = 1e-8;    // [SI] likewise, of one near zero
+constexpr double kOne = 1e-8;          // tolerance of factors of one
+constexpr double kStep = 1e-5;         // of a parameter, for differences of cubic functions
+constexpr double kSmallStep = 1e-8;    // [SI] likewise, for parameters near zero
 constexpr double kMoved = 1e-12;       // [m]
-constexpr double kRoundedOff = 1e-14;  // of a value, by a few operations
+constexpr double kRoundedOff = 1e-14;  // relative rounding error of a few operations
 
-/// Where the points of joints lie on a body against one another: what combinations depend on.
+/// Relative positions of joints on their bodies, on which the combinations depend.
 Eigen::VectorXd lengths(const Mechanism& mechanism) {
   std::vector<Eigen::Vector3d> firsts(mechanism.bodies.size());
   std::vector<bool> has(mechanism.bodies.size(), false);
@@ -40,7 +40,7 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
   return Eigen::VectorXd::Map(lengths.data(), std::ssize(lengths));
 }
 
-/// ∂(standard parameters)/∂(parameters asked for); nothing where lengths change.
+/// ∂(standard parameters)/∂(free parameters); empty if joint distances change.
 Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& asked) {
   Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(asked));
   for (std::size_t i = 0; i < asked.size(); ++i) {
@@ -55,7 +55,7 @@ Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<in
     const Mechanism above = moved(step), below = moved(-step);
     if ((lengths(above) - lengths(below)).lpNorm<Eigen::Infinity>() > kMoved) return {};
     const Eigen::VectorXd high = standard_values(above), low = standard_values(below);
-    // What differs by rounding alone does not depend on the parameter, which may be unseen.
+    // A difference due to rounding means that it does not depend on the parameter.
     const Eigen::ArrayXd rounding = kRoundedOff * high.cwiseAbs().cwiseMax(low.cwiseAbs()).array();
     const Eigen::ArrayXd change = (high - low).array();
     slopes.col(static_cast<Eigen::Index>(i)) =
@@ -95,7 +95,7 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism, const std::ve
   try {
     base = find_inertial_base(mechanism);
   } catch (const std::invalid_argument&) {
-    return {};  // loops that close where the recordings are, and at random nowhere
+    return {};  // loops that cannot be closed at random positions
   }
   const Eigen::VectorXd values = standard_values(mechanism);
   std::vector<Combination> result;

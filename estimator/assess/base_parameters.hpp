@@ -10,20 +10,20 @@
 
 namespace estimator {
 
-/// "A.I_zz + 0.04 B.m", and its value and unit at the mechanism's; its deviation is NaN.
+/// Formats a combination, "A.I_zz + 0.04 B.m", and evaluates it. Its standard deviation is NaN.
 Combination evaluate(const InertialBase& base, const BaseCombination& combination,
                      const Eigen::VectorXd& standard_values);
 
-/// Base parameters that the free ones have a part in, with deviations: what these recordings saw of
-/// them. None where lengths between joints are estimated, which the combinations depend on, or with
-/// more joints than TreeInverseDynamics takes.
+/// Returns the base parameters that involve a free parameter, with standard deviations for these
+/// recordings. Empty if distances between joints are estimated, because the combinations depend on
+/// them, or if there are more joints than TreeInverseDynamics supports.
 ///
-/// @param asked  parameters of the uncertainty
+/// @param asked  the free parameters, in the order of the uncertainty
 std::vector<Combination> estimate_base(const Mechanism& mechanism, const std::vector<int>& asked,
                                        const Uncertainty& uncertainty);
 
-/// Whether a torque is known as such: a motor's gain, a spring or a constant torque is held at
-/// something. Else motion sees inertias, friction and torques in proportion only.
+/// Returns whether a torque has a known value: a fixed, nonzero motor gain, spring or constant
+/// torque. Otherwise only ratios of inertias, friction and torques are identifiable.
 bool is_torque_known(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -8,19 +8,19 @@
 namespace estimator {
 namespace {
 
-constexpr double kOneSided95 = 1.645;  // deviations of a normal distribution
-constexpr double kConcerned = 0.5;     // deviations that a partner would move by
+constexpr double kOneSided95 = 1.645;  // one-sided 95 % quantile of a normal distribution
+constexpr double kConcerned = 0.5;     // standard deviations; smaller changes are not listed
 
-/// What would be known with one parameter off its bound.
+/// Result of releasing one parameter from its bound.
 struct Freed {
   Eigen::Index position = 0;
-  std::vector<Eigen::Index> free;  ///< the others, at no bound
-  double wish = 0.0;               ///< to where the data would move it, inward positive
-  double deviation = 0.0;          ///< of that; not above zero where the data do not see it
-  Eigen::VectorXd slopes;          ///< by which the others follow, of `free`
-  Eigen::VectorXd deviations;      ///< of the others, it being fixed
+  std::vector<Eigen::Index> free;  ///< the other parameters that are at no bound
+  double wish = 0.0;               ///< unconstrained change, positive inward
+  double deviation = 0.0;          ///< of the change; not positive if not identifiable
+  Eigen::VectorXd slopes;          ///< sensitivities of the parameters in `free` to it
+  Eigen::VectorXd deviations;      ///< of the parameters in `free` with it fixed
 
-  /// How far off its bound the data would let it be (95 %, one-sided).
+  /// How far inside its bound the parameter may be (95 %, one-sided).
   double reach() const { return wish + kOneSided95 * deviation; }
 };
 
@@ -34,7 +34,7 @@ Freed set_free(const ParameterInformation& information, const Eigen::VectorXd& v
   const Eigen::Index n = std::ssize(freed.free);
   const Eigen::MatrixXd noise = score_covariance(information, variances);
   const Eigen::VectorXd score = total_score(information);
-  // S over the others is inverted already; one more row by its Schur complement.
+  // S over the others is already inverted; add one row by its Schur complement.
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
   if (n > 0) inverse = information.inverse(freed.free, freed.free);
   Eigen::VectorXd cross(n), own(n);

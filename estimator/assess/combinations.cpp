@@ -8,15 +8,15 @@
 namespace estimator {
 namespace {
 
-constexpr double kGain = 5.0;        // by which a combination must be sharper than its members
-constexpr double kPoor = 0.01;       // relative deviation of members that are worth it
-constexpr double kTogether = 0.5;    // correlation of members that may be sharper together
-constexpr double kSimplicity = 1.5;  // by which anything but a ratio must be sharper than a ratio
+constexpr double kGain = 5.0;        // least gain in relative precision over its members
+constexpr double kPoor = 0.01;       // least relative deviation of members
+constexpr double kTogether = 0.5;    // least correlation of members
+constexpr double kSimplicity = 1.5;  // least gain over a ratio of any other combination
 
 struct Candidate {
   Eigen::Index a = 0, b = 0;
   Combination combination;
-  double relative = 0.0;  ///< deviation
+  double relative = 0.0;  ///< standard deviation
   double rank = 0.0;
 };
 
@@ -72,7 +72,7 @@ class Search {
   }
   double relative(Eigen::Index i) const { return at(i).standard_deviation / std::abs(at(i).value); }
 
-  /// The best of what two parameters can be combined to, where it is sharp.
+  /// Adds the best combination of two parameters if it is precise enough.
   void add(Eigen::Index a, Eigen::Index b, std::vector<Candidate>& candidates) const {
     const ParameterEstimate &p = at(a), &q = at(b);
     const Eigen::MatrixXd& noise = uncertainty_.noise_covariance;

@@ -7,10 +7,10 @@
 
 namespace estimator {
 
-/// Ratios, products, sums and differences of two parameters that are known, relatively, at least
-/// five times better than either: what data tell that show parameters only together (base
-/// parameters). Of n parameters that trade off with one another n − 1 are told, the sharpest, so
-/// that none follows from the others.
+/// Returns ratios, products, sums and differences of two parameters with a relative standard
+/// deviation at least five times smaller than that of either parameter: the data identify such
+/// parameters only in combination (base parameters). Among n parameters that trade off with one
+/// another it returns the n − 1 most precise combinations, so that they are independent.
 ///
 /// @param parameters  in the order of `uncertainty`
 std::vector<Combination> find_combinations(const std::vector<ParameterEstimate>& parameters,

@@ -13,12 +13,12 @@
 namespace estimator {
 namespace {
 
-constexpr double kMatters = 1.0;  // deviations that an estimate moves by
-constexpr double kAlike = 0.8;    // of the largest decrease of the cost
+constexpr double kMatters = 1.0;  // least change of an estimate, in standard deviations
+constexpr double kAlike = 0.8;    // relative decrease of an equal explanation
 
-constexpr int kPointCount = 6;  // coordinates of a hinge on its two bodies
+constexpr int kPointCount = 6;  // coordinates of a joint on its two bodies
 
-/// Indices of parameters.
+/// Indices of fixed parameters to test.
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
   const auto take = [&](int hinge, HingeQuantity quantity, bool is_described) {
@@ -44,7 +44,7 @@ std::vector<int> candidates(const Mechanism& mechanism) {
   return kept;
 }
 
-/// Has excesses of friction that are not there decay as such would.
+/// Gives absent Stribeck excesses a plausible decay rate.
 void begin_excesses(const ShootingInput& input, Mechanism& mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (!is_kept(mechanism, mechanism.index_of_hinge(j, HingeQuantity::kStribeckTorque)) ||
@@ -65,7 +65,7 @@ ShootingProblem with_freed(const ShootingProblem& fitted, const ShootingInput& i
   return fitted.restated(mechanism, input.segments, grid, fitted.noise());
 }
 
-/// Tries the kept values one at a time.
+/// Frees the fixed values one at a time.
 class ScoreTest {
  public:
   ScoreTest(const ShootingProblem& fitted, const ShootingProblem& problem,
@@ -78,7 +78,7 @@ class ScoreTest {
     }
   }
 
-  /// Contradicted ones of these indices, the gravest first.
+  /// Returns the contradicted ones of these indices, the most significant first.
   std::vector<Contradiction> contradicted(const std::vector<int>& indices,
                                           const Eigen::MatrixXd& spread) const {
     std::vector<Contradiction> told;
@@ -144,7 +144,7 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
   const ScoreTest test(fitted, problem, information);
   const auto told = test.contradicted(kept, score_covariance(information, variances));
   if (told.empty() || counting.empty()) return told;
-  const QuantisedErrors errors = quantised_errors(problem, counting);  // dear, and rarely asked for
+  const QuantisedErrors errors = quantised_errors(problem, counting);  // expensive, rarely needed
   for (std::size_t i = 0; i < counting.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
   }

@@ -9,23 +9,22 @@
 
 namespace estimator {
 
-/// Values that the description keeps, positions of hinges, gains, and sizes of friction, there or
-/// not, which the readings contradict by more than five standard deviations, where that moves an
-/// estimate by more than one of its own. By the score test: what a fit would do, linearised at the
-/// estimates, if one of them were free too. An error that residuals hardly show may move estimates
-/// by many deviations, and in all pieces alike.
+/// Finds fixed values that the readings contradict: joint positions, motor gains and friction
+/// terms, including terms fixed at zero. A value is reported if its estimate would differ by more
+/// than five standard deviations and would move another estimate by more than one. Uses the score
+/// test: the step of a fit linearised at the estimates, with one of the values free. Even an error
+/// that hardly shows in the residuals may move estimates by many standard deviations.
 ///
 /// @param fitted    at the estimates, on `input` and `grid`
-/// @param counting  sensors whose errors are those of counting; `fitted` has one node a segment
-/// then
-/// @param variances of the weighted residuals of each noise group; 1 for sensors that count
-/// @return          the gravest first
+/// @param counting  sensors with quantization errors only; `fitted` then has one node per segment
+/// @param variances of the weighted residuals of each noise group; 1 for quantized sensors
+/// @return          the most significant first
 std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
                                                const ShootingInput& input, const ShootingGrid& grid,
                                                const std::vector<CountingSensor>& counting,
                                                const Eigen::VectorXd& variances);
 
-/// The gravest in words, with those that explain as much.
+/// Describes the most significant contradiction, with those that explain the data equally well.
 /// @param found  at least one
 std::string describe(const std::vector<Contradiction>& found);
 

@@ -6,10 +6,10 @@
 namespace estimator {
 namespace {
 
-constexpr Eigen::Index kChunk = 256;  // readings that are summed at once
+constexpr Eigen::Index kChunk = 256;  // number of readings summed at once
 
-/// Of harmonic k of the error of rounding, which is Σ_k ±sin(2πkx)/πk in units of the quantum.
-/// Noise before counting smears the code: a variance σ² weakens it by exp(−½ (2πk/q)² σ²).
+/// Amplitude of harmonic k of the rounding error Σ_k ±sin(2πkx)/πk, in quantization steps. Noise of
+/// variance σ² before quantization attenuates it by exp(−½ (2πk/q)² σ²).
 double amplitude(int k, const CountingSensor& sensor, double unit) {
   const double wave = 2.0 * M_PI * k / sensor.quantum;
   return unit * sensor.quantum / (M_PI * k) * std::exp(-0.5 * wave * wave * sensor.analog);

@@ -4,29 +4,30 @@
 
 namespace estimator {
 
-/// A sensor whose errors are those of counting.
+/// A sensor whose errors are quantization errors.
 struct CountingSensor {
-  int sensor = 0;        ///< and noise group
+  int sensor = 0;        ///< also its noise group
   double quantum = 0.0;  ///< [rad or m]
-  double analog = 0.0;   ///< variance of white noise before counting, in its unit squared
+  double analog = 0.0;   ///< variance of white noise before quantization, in its unit squared
 };
 
-/// Sums Σ_t A_tᵀ e^{2πikθ_t/q} over the readings of one sensor, times the amplitude of the harmonic
-/// k of its error: columns of A × 2·count, columns 2k−2 (real) and 2k−1 (imaginary part).
+/// Sums Σ_t A_tᵀ e^{2πikθ_t/q} over the readings of one sensor, times the amplitude of harmonic k
+/// of its error: columns of A × 2·count, columns 2k−2 (real) and 2k−1 (imaginary part).
 using Harmonics = Eigen::MatrixXd;
 
-/// @param rows    A, one a reading
-/// @param angles  that are read [rad or m]
-/// @param count   of harmonics
-/// @param unit    whitened errors to errors [1/rad or 1/m]
+/// Computes the harmonic sums of one sensor.
+/// @param rows    A, one row per reading
+/// @param angles  the angles read [rad or m]
+/// @param count   number of harmonics
+/// @param unit    ratio of whitened to actual errors [1/rad or 1/m]
 Harmonics sum_harmonics(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles, int count,
                         const CountingSensor& sensor, double unit);
 
-/// What so many harmonics leave of the variance of a sensor's whitened errors.
+/// Returns the variance of a sensor's whitened errors that `count` harmonics do not represent.
 double white_variance(const CountingSensor& sensor, double unit, int count);
 
-/// Covariance of Aᵀe, e being whitened errors of counting at a phase of the code disc that is
-/// anybody's guess [Wid08, ch. 5]; what lies beyond the harmonics counts as white.
+/// Covariance of Aᵀe for whitened quantization errors e with a random phase of the quantization
+/// grid [Wid08, ch. 5]. The part beyond the harmonics counts as white.
 Eigen::MatrixXd counting_scatter(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
                                  int count, const CountingSensor& sensor, double unit);
 

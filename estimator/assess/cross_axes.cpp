@@ -11,16 +11,16 @@
 namespace estimator {
 namespace {
 
-constexpr double kMuch = 0.25;         // of what an instrument's squared readings are off by
-constexpr int kShares = 6;             // of one instrument
+constexpr double kMuch = 0.25;  // least share of an instrument's squared residuals
+constexpr int kShares = 6;      // cross-axis parameters of one instrument
 
 struct ReadAcross {
-  int sensor, place;        ///< 0: the first of a sensor, 1: the second
-  std::vector<int> shares;  ///< of the axes that are read, indices of parameters
-  double readings = 0.0;    ///< of these axes
+  int sensor, place;        ///< 0: first instrument of the sensor, 1: second
+  std::vector<int> shares;  ///< parameter indices, of the axes with readings
+  double readings = 0.0;    ///< number of readings of these axes
 };
 
-/// Those of which the description says nothing.
+/// Instruments whose cross-axis sensitivity is not described.
 std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
   std::vector<ReadAcross> found;

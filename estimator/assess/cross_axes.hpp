@@ -8,17 +8,16 @@
 
 namespace estimator {
 
-/// Instruments whose axes evidently read across one another, of which the description says
-/// nothing, where that moves an estimate by more than its standard deviation, or is much of what
-/// the instrument's readings are off by (`moved` is empty then). By the score test:
-/// what the residuals would lose, linearised at the estimates, if an instrument's cross-axis shares
-/// were free too, against χ² of their number.
+/// Finds instruments with significant cross-axis sensitivity that the description lacks, if it
+/// moves an estimate by more than its standard deviation, or causes much of the instrument's
+/// residuals (then `moved` is empty). Uses the score test: the cost reduction, linearised at the
+/// estimates, with an instrument's cross-axis parameters free, against χ² of their number.
 ///
 /// @param fitted  at the estimates, on `input` and `grid`
 std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const ShootingInput& input,
                                        const ShootingGrid& grid);
 
-/// The same in words, a sentence an instrument.
+/// Returns one sentence per instrument.
 std::string describe(const CrossAxes& found);
 
 }  // namespace estimator

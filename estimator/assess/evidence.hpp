@@ -8,23 +8,24 @@
 
 namespace estimator {
 
-/// What one piece of the recordings alone says, linearised about the estimates from all of them;
-/// its initial states are its own.
+/// Estimate from one part of the recordings alone, with its own initial states; linearised about
+/// the estimate from all parts.
 struct PieceEstimate {
   std::string recording;
   double from = 0.0, to = 0.0;  ///< [s]
-  /// One per free parameter, from noise alone; NaN where the piece cannot tell.
+  /// One per free parameter, from noise alone; NaN: not identifiable from this part.
   Eigen::VectorXd values, standard_deviations;
 };
 
-/// Whether pieces agree: Cochran's Q against its degrees of freedom.
+/// Consistency of the parts of the recordings: Cochran's Q and its degrees of freedom.
 struct Agreement {
-  double statistic = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nothing to compare
+  double statistic = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not tested
   double degrees_of_freedom = 0.0;
-  double p_value = std::numeric_limits<double>::quiet_NaN();  ///< of pieces that agree
+  double p_value =
+      std::numeric_limits<double>::quiet_NaN();  ///< of a larger Q if parts are consistent
 };
 
-/// A combination of parameters that is known much better than each of them.
+/// A combination of parameters with a much smaller relative uncertainty than each of them.
 struct Combination {
   std::string description;  ///< "1.J_zz / 1.K"
   double value = 0.0;
@@ -32,53 +33,53 @@ struct Combination {
   std::string unit;
 };
 
-/// Moments of inertia about the principal axes of a body, which are directions in its frame.
+/// Principal moments of inertia of a body, and principal axes in its frame.
 struct PrincipalInertia {
   std::string body;
   Eigen::Vector3d moments, deviations;  ///< smallest first [kg·m²]
   Eigen::Matrix3d axes;                 ///< columns
-  /// It is as flat, or as thin, as an estimate goes; the deviations are those along the border.
+  /// Planar or rod-like up to the feasibility boundary; the standard deviations are those along it.
   bool at_border = false;
 };
 
-/// A prior that lies far from what all else says.
+/// A prior that contradicts the other information.
 struct PriorConflict {
-  std::string parameter;    ///< or the body, of a drawing
+  std::string parameter;    ///< or the body, for a CAD prior
   double mean = 0.0;        ///< of the prior
-  double without = 0.0;     ///< what the data, and all other priors, say
-  double deviations = 0.0;  ///< combined ones between the two
+  double without = 0.0;     ///< estimate from the data and all other priors
+  double deviations = 0.0;  ///< difference in combined standard deviations
   std::string unit;
 };
 
-/// A value that the description keeps, and the readings contradict.
+/// A fixed value in the description that contradicts the readings.
 struct Contradiction {
   std::string name, unit;
-  double kept = 0.0, value = 0.0;   ///< as described, and as the readings have it
-  double standard_deviation = 0.0;  ///< of the latter
-  double decrease = 0.0;            ///< of the cost, with it
-  std::string moved;                ///< the estimate that it moves most
-  double shift = 0.0;               ///< by so many standard deviations
+  double kept = 0.0, value = 0.0;   ///< as described, and as estimated
+  double standard_deviation = 0.0;  ///< of the estimated value
+  double decrease = 0.0;            ///< of the cost if it is estimated
+  std::string moved;                ///< the estimate that it changes most
+  double shift = 0.0;               ///< change in standard deviations
 };
 
-/// Probability below which what is seen is not taken for chance.
+/// Probability below which an observation is not attributed to chance.
 inline constexpr double kNoChance = 1e-4;
 
-/// Deviations that something is large by where it is told as sure, of all that might have been.
+/// Ratio of size to standard deviation above which an effect is significant, given many candidates.
 inline constexpr double kSureDeviations = 5.0;
 
-/// Whether something is. At the end of where it was looked for it has no deviation, and is not.
+/// Returns whether an effect is significant; not at the end of its search range (deviation 0).
 inline bool is_sure(double size, double deviation) {
   return deviation > 0.0 && std::abs(size) > kSureDeviations * deviation;
 }
 
 enum class VerdictKind {
-  kHolds,            ///< what is left is noise, and pieces agree
-  kDoubtful,         ///< something hints at what the model lacks
-  kDoesNotHold,      ///< the model leaves more than noise: deviations from noise would be too small
-  kExplainsNothing,  ///< the result is not one of this rig
+  kHolds,            ///< residuals are noise, and all parts agree
+  kDoubtful,         ///< signs of a modelling error
+  kDoesNotHold,      ///< residuals exceed noise: deviations from noise alone would be too small
+  kExplainsNothing,  ///< no fit: the estimates are meaningless
 };
 
-/// What the fit says about the model as a whole.
+/// Assessment of the model as a whole.
 struct Verdict {
   VerdictKind kind = VerdictKind::kHolds;
   std::string sentence;  ///< "the model does not hold: pieces disagree (Q 412 on 60)"

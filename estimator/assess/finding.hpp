@@ -7,18 +7,17 @@
 namespace estimator {
 
 enum class Severity {
-  kNote,     ///< told, and changes nothing
-  kWarning,  ///< estimates may suffer
-  kFault,    ///< estimates would be nonsense
+  kNote,     ///< for information; estimates are unaffected
+  kWarning,  ///< estimates may be inaccurate
+  kFault,    ///< estimates would be meaningless
 };
 
-/// A stretch of a recording; one instant where both are equal [s].
+/// An interval of a recording; one instant if both times are equal [s].
 struct TimeStretch {
   double from = 0.0, to = 0.0;
 };
 
-/// Adds a stretch behind the others, to the last of them where it is so near that charts of a
-/// recording show both as one.
+/// Appends an interval, or extends the last one if plots of a recording would not separate them.
 inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches) {
   constexpr double kNear = 0.1;  // [s]
   if (stretches.empty() || stretch.from - stretches.back().to > kNear) {
@@ -28,24 +27,23 @@ inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches
   }
 }
 
-/// Something noticed about a recording or the description of the rig, before or after a fit.
+/// A fault of a recording or of the rig description, found before or after a fit.
 struct Finding {
-  std::string
-      kind;  ///< a word for programs: "outliers", "slip", "lost-time", "inverted-encoder", …
+  std::string kind;  ///< machine-readable: "outliers", "slip", "lost-time", "inverted-encoder", …
   Severity severity = Severity::kNote;
-  std::string recording = {};  ///< empty: of all
+  std::string recording = {};  ///< empty: all
   std::string channel = {};    ///< encoder, joint, motor or parameter; empty: none
-  /// Where in the recording [s]; NaN: everywhere.
+  /// Interval in the recording [s]; NaN: all of it.
   double from = std::numeric_limits<double>::quiet_NaN();
   double to = std::numeric_limits<double>::quiet_NaN();
-  /// Of these, what is to be marked on the readings: not what single readings show by themselves.
+  /// Parts of it to mark in plots; not for single readings that are visible themselves.
   std::vector<TimeStretch> stretches = {};
   double size = std::numeric_limits<double>::quiet_NaN();  ///< in `unit`
   std::string unit = {};
-  double confidence = 1.0;     ///< that it is there, 0 to 1
-  std::string what = {};       ///< one sentence: when, how large
-  std::string advice = {};     ///< what to do
-  std::string treatment = {};  ///< what was done without asking; empty: nothing
+  double confidence = 1.0;     ///< probability that it is real, 0 to 1
+  std::string what = {};       ///< one sentence: time and size
+  std::string advice = {};     ///< recommended action
+  std::string treatment = {};  ///< automatic repair; empty: none
 };
 
 }  // namespace estimator

@@ -10,12 +10,12 @@
 namespace estimator {
 namespace {
 
-constexpr double kAcross = 1e-3;      // share of a null direction in what is not seen
-constexpr double kNegligible = 1e-3;  // share of the largest coefficient that is left unsaid
+constexpr double kAcross = 1e-3;      // relative tolerance of a combination along a null direction
+constexpr double kNegligible = 1e-3;  // relative coefficient below which a term is omitted
 constexpr Eigen::Index kLongestLag = 2000;
-constexpr double kEvidentInflation = 2.0;  // of a variance, by correlation
+constexpr double kEvidentInflation = 2.0;  // of a variance, by autocorrelation
 
-/// "A.J_zz and A.J_xx + …" of a direction in parameter space, largest coefficient scaled to 1.
+/// Formats a direction in parameter space: "A.J_zz and A.J_xx + …", largest coefficient 1.
 std::string describe(const Mechanism& mechanism, const std::vector<int>& asked,
                      const Eigen::VectorXd& direction) {
   const double scale = direction.cwiseAbs().maxCoeff();
@@ -139,13 +139,13 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
         ++count;
       }
     }
-    // Sums, not means: the usual biased estimate, which damps the noise of long lags.
+    // Sums, not means: the usual biased estimate, which damps noise at long lags.
     if (lag == 0) {
       variance = sum;
       if (!(variance > 0.0)) return 1.0;
       continue;
     }
-    // Lags that no pair of samples has (sparse observations on a finer grid) say nothing.
+    // Skip lags without any pair of samples (sparse observations on a finer grid).
     if (count == 0) continue;
     if (sum <= 0.0) break;
     inflation += 2.0 * sum / variance;

@@ -9,34 +9,34 @@
 
 namespace estimator {
 
-/// Uncertainty of all parameters that were asked for, in their order in the mechanism.
+/// Uncertainty of all free parameters, in their order in the mechanism.
 struct Uncertainty {
-  Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite where the data see nothing
-  Eigen::VectorXd half_interval;       ///< half the width of the 95 % interval; at a bound all
-  Eigen::MatrixXd covariance;          ///< its diagonal the squares of `standard_deviation`
+  Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite: not identifiable
+  Eigen::VectorXd half_interval;       ///< half the 95 % interval; at a bound all of it
+  Eigen::MatrixXd covariance;          ///< diagonal: squares of `standard_deviation`
   Eigen::MatrixXd correlation;
   Eigen::VectorXi at_bound;  ///< −1, 0, +1
   std::vector<NullDirection> null_directions;
   Eigen::VectorXd noise_deviation;  ///< from noise alone
   Eigen::MatrixXd noise_covariance;
-  Eigen::VectorXd scatter_deviation;  ///< between pieces; NaN where they do not tell
+  Eigen::VectorXd scatter_deviation;  ///< between parts of the recordings; NaN: not identifiable
   Eigen::MatrixXd scatter;            ///< likewise; 0 there
-  bool disagree = false;              ///< pieces do, so the larger of both counts
+  bool disagree = false;              ///< parts disagree, so the larger of both counts
 };
 
-/// Variance of a combination of parameters: from noise, or between pieces where they disagree and
-/// it is larger.
+/// Returns the variance of a linear combination of parameters: from noise, or from the scatter
+/// between parts if they disagree and it is larger.
 double variance_along(const Uncertainty& uncertainty, const Eigen::VectorXd& direction);
 
-/// Whether no direction that the data cannot see changes a combination with this gradient.
+/// Returns whether a combination with this gradient is identifiable: no null direction changes it.
 bool is_determined(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient);
 
-/// Spreads the covariance of the estimated parameters over all that were asked for.
+/// Expands the covariance of the estimated parameters to all free ones.
 ///
-/// @param asked     indices into mechanism.parameters that were free in the rig
-/// @param estimated those of them that were estimated; the rest had no effect and were held
+/// @param asked     indices into mechanism.parameters that are free in the rig file
+/// @param estimated those of them that were estimated; the others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
-/// @param half_interval of the estimated parameters, see `half_intervals`; empty: errors are normal
+/// @param half_interval of the estimated parameters, see `half_intervals`; empty: normal errors
 Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& asked,
                              const std::vector<int>& estimated,
                              const ParameterInformation& information,
@@ -44,17 +44,17 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
                              const Eigen::VectorXd& half_interval = {});
 
 /// Variance of each group's weighted residuals, cost/(rows − effective parameters); 0 for groups
-/// without redundancy. That of the last group, the priors, is known: angle_noise². Empty where the
-/// information is not valid.
+/// without redundancy. The last group, the priors, has the known variance angle_noise². Empty if
+/// the information is not valid.
 Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise);
 
-/// By how much correlation in time inflates the variance of a mean of these residuals:
-/// 1 + 2 Σ ρ_l over lags until the autocorrelation first turns negative, at least 1. White noise
-/// gives 1. NaN marks unobserved nodes.
+/// Returns the factor by which autocorrelation of residuals inflates the variance of their mean:
+/// 1 + 2 Σ ρ_l over lags up to the first negative autocorrelation, at least 1. White noise yields
+/// 1. NaN marks unobserved nodes.
 double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
-/// Widens each sensor's variance by the correlation of its simulation errors, with a note where the
-/// model evidently does not explain the motion.
+/// Inflates each sensor's variance by the autocorrelation of its simulation errors. Adds a note if
+/// the model evidently does not explain the motion.
 ///
 /// @param errors     by sensor and segment
 /// @param variances  of the weighted residuals of each noise group, sensors first

@@ -16,9 +16,9 @@
 namespace estimator {
 namespace {
 
-constexpr double kNegligibleVariance = 1e-12;  // of a variance
-constexpr double kWrongModel = 3.0;            // deviations beyond the border
-constexpr int kCutsMax = 50;  // of a cone: a dozen come to within a thousandth of it
+constexpr double kNegligibleVariance = 1e-12;  // relative to a variance
+constexpr double kWrongModel = 3.0;            // deviations beyond it that reject the model
+constexpr int kCutsMax = 50;  // cutting planes of a cone: a dozen suffice for 0.1 %
 
 const std::string& name_of(const Mechanism& mechanism, int body) {
   return mechanism.bodies[static_cast<std::size_t>(body)].name;
@@ -33,7 +33,7 @@ Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) 
   return slope;
 }
 
-/// A gradient along moments as one along the parameters that are estimated.
+/// Converts a gradient in moments to one in the estimated parameters.
 Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slope,
                        const std::vector<int>& estimated) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(estimated));
@@ -45,7 +45,7 @@ Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slop
   return along;
 }
 
-/// What is known with `gradients` (columns) held.
+/// Updates the inverse information for fixed `gradients` (columns).
 void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
   const Eigen::MatrixXd across = inverse * gradients;
   const Eigen::MatrixXd inner = gradients.transpose() * across;
@@ -53,7 +53,7 @@ void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
   inverse = 0.5 * (inverse + inverse.transpose()).eval();
 }
 
-/// Deviation of what grows by `slope` with the moments, some of which may follow from others.
+/// Standard deviation of a quantity with gradient `slope` in the (possibly dependent) moments.
 double deviation_along(const Mechanism& mechanism, int body, const Moments& slope,
                        const std::vector<int>& asked, const Uncertainty& uncertainty) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(asked));
@@ -172,8 +172,8 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
   return result;
 }
 
-/// Second moments must not be below zero along any direction: a cone, cut by planes until the
-/// nearest point of what is left lies in it.
+/// Second moments must not be negative in any direction. This cone is approximated by cutting
+/// planes until the nearest point of the polyhedron lies in it.
 std::optional<NearestBody> nearest_body(const Moments& moments,
                                         const Eigen::Matrix<double, 6, 6>& covariance) {
   NearestBody nearest{moments, 0.0};
@@ -187,7 +187,7 @@ std::optional<NearestBody> nearest_body(const Moments& moments,
     if (solved.values[0] >= 0.0) return nearest;
     cuts.conservativeResize(6, round + 1);
     cuts.col(round) = second_moment_slope(solved.vectors.col(0), solved.vectors.col(0));
-    // min ½ δᵀC⁻¹δ with cutsᵀ(moments + δ) ≥ least: δ = C cuts μ, μ ≥ 0 of the dual problem.
+    // min ½ δᵀC⁻¹δ with cutsᵀ(moments + δ) ≥ least: δ = C cuts μ, μ ≥ 0 solves the dual problem.
     const Eigen::MatrixXd inner = cuts.transpose() * covariance * cuts;
     if (!(inner(round, round) > 0.0)) return std::nullopt;
     const Eigen::VectorXd missing =

@@ -13,19 +13,19 @@
 
 namespace estimator {
 
-/// Refuses a body that has a drawing and is not possible as it stands: no cost tells how to go on.
+/// Rejects an inconsistent initial inertia of a body with a CAD prior, whose cost is infinite.
 /// @throws std::invalid_argument naming the body
 void require_possible_starts(const Mechanism& mechanism);
 
-/// A charted body whose best estimate would be none that can exist, or hardly.
+/// A body whose inertia is estimated at the feasibility boundary (`is_charted`).
 struct BorderBody {
   int body = 0;
-  std::string sentence;  ///< which way it is thin, and whether the data ask for what cannot be
+  std::string sentence;  ///< direction in which it is thin, and whether the optimum is inconsistent
 };
 
-/// Fixes charted bodies at the border to where they are: those as flat as an estimate goes
-/// (`is_at_border`), and those on the way there, whose second moment a full step would take below
-/// zero. What is known of everything else is so if they are there, as with a parameter at a bound.
+/// Fixes bodies with `is_charted` at the feasibility boundary: bodies that are planar within
+/// tolerance (`is_at_border`), and bodies for which a full step would make a second moment
+/// negative. The uncertainty of all other parameters assumes this, as for a parameter at a bound.
 ///
 /// @param estimated    parameters of `information`, in its order
 /// @param information  at the estimates; its inverse is changed
@@ -35,28 +35,29 @@ std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
                                         const Eigen::VectorXd& variances,
                                         ParameterInformation& information);
 
-/// Principal moments of bodies with a free moment, those left out that turn about one axis or none:
-/// the others of theirs are not seen.
-/// @param borders  bodies at the border
+/// Returns the principal moments of bodies with a free moment. Skips bodies that turn about one
+/// axis or not at all, since their other moments are not identifiable.
+/// @param borders  bodies at the feasibility boundary
 std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
                                                  const std::vector<int>& asked,
                                                  const Uncertainty& uncertainty,
                                                  const std::vector<BorderBody>& borders);
 
-/// A body that can exist and contradicts the data least.
+/// The physically consistent inertia that fits the data best.
 struct NearestBody {
   Moments moments;
-  double cost = 0.0;  ///< by which it raises χ², all other parameters following
+  double cost = 0.0;  ///< increase of χ², with all other parameters re-optimised
 };
 
-/// @param moments     of a body that may not exist
-/// @param covariance  of them, zero of those that are held
-/// @return nothing where those that may move cannot make it possible
+/// Returns the physically consistent inertia nearest to an estimate, weighted by its covariance.
+/// @param moments     of a body, possibly inconsistent
+/// @param covariance  of the moments, zero for fixed ones
+/// @return nothing if the free moments cannot make the inertia consistent
 std::optional<NearestBody> nearest_body(const Moments& moments,
                                         const Eigen::Matrix<double, 6, 6>& covariance);
 
-/// A sentence for each body that cannot exist, as motion sees it: the nearest one that can, and
-/// what that costs.
+/// Returns one sentence per body with an inconsistent inertia, as far as its motion depends on it:
+/// the nearest consistent inertia, and its cost.
 std::vector<std::string> tell_impossible(const Mechanism& mechanism,
                                          const std::vector<int>& estimated,
                                          const ParameterInformation& information);

@@ -10,13 +10,13 @@
 namespace estimator {
 namespace {
 
-/// R with R Rᵀ = A, of a covariance that may be singular.
+/// Returns R with R Rᵀ = A for a possibly singular covariance.
 Eigen::MatrixXd square_root(const Eigen::MatrixXd& A) {
   const SymmetricEigen eigen = symmetric_eigen(A);
   return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
-/// Covariance of the part of Tᵀe that is normal, over all groups.
+/// Covariance of the normal part of Tᵀe over all groups.
 Eigen::MatrixXd normal_scatter(const ParameterInformation& information,
                                const Eigen::VectorXd& variances, const QuantisedErrors& counting) {
   Eigen::MatrixXd scatter = counting.normal_scatter;
@@ -36,7 +36,7 @@ Eigen::VectorXd half_intervals(const ParameterInformation& information,
   Eigen::VectorXd half = kNormalHalfWidth95 * covariance.standard_deviation;
   if (counting.sensors.empty()) return half;
   const Eigen::MatrixXd root = square_root(normal_scatter(information, variances, counting));
-  std::mt19937_64 random;  // seeded alike on purpose: results can be repeated
+  std::mt19937_64 random;  // fixed seed on purpose: repeatable results
   std::normal_distribution<double> gaussian;
   const Eigen::MatrixXd normal = Eigen::MatrixXd::NullaryExpr(half.size(), counting.draws.cols(),
                                                               [&] { return gaussian(random); });

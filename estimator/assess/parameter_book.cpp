@@ -12,8 +12,8 @@
 namespace estimator {
 namespace {
 
-/// The mechanism with inertias that only what its motion sees can make impossible: a body that
-/// turns about one axis has about all axes what it has about that one.
+/// Returns the mechanism with inertias reduced to what affects its motion, so that only that can be
+/// inconsistent: a body that turns about one axis gets the moment about it for all axes.
 Mechanism as_seen(const Mechanism& mechanism) {
   Mechanism seen = mechanism;
   for (int body = 0; body < mechanism.body_count(); ++body) {
@@ -62,7 +62,7 @@ void ParameterBook::hold_without_effect(const LeastSquaresProblem& problem, Mech
   }
   for (const int index : without) {
     parameter(index).free = false;
-    if (is_of_withheld(mechanism, index)) continue;  // told with what withholding costs
+    if (is_of_withheld(mechanism, index)) continue;  // reported with the cost of holding out
     notes.push_back("warning: " + parameter(index).name +
                     " has no effect on these recordings and was held at its start; "
                     "fix it in the rig file or record an experiment that excites it");
@@ -103,8 +103,8 @@ void ParameterBook::fill(const Uncertainty& uncertainty, const DataAlone& data,
   }
 }
 
-/// Linear in the free parameters, so exact; the interval is a normal one, but for the widest factor
-/// of its terms where there is one or pieces disagree.
+/// Exact, since linear in the free parameters. Intervals of sums are normal; for a single term, or
+/// if parts disagree, the largest ratio of half-width to standard deviation is used.
 void ParameterBook::fill_tied(const Uncertainty& uncertainty, Calibration& result) const {
   for (const Tie& tie : result.mechanism.ties) {
     Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked_.size()));

@@ -10,24 +10,24 @@
 
 namespace estimator {
 
-/// Keeps account of the parameters of one calibration: which were asked for, where they started,
-/// and which of them the recordings can show.
+/// The free parameters of one calibration, with their initial values, and the subset that affects
+/// the recordings.
 class ParameterBook {
  public:
-  /// @throws std::invalid_argument where no parameter is free
+  /// @throws std::invalid_argument if no parameter is free
   explicit ParameterBook(const Mechanism& mechanism);
 
-  /// Holds the parameters that have no effect on the problem, each with a note.
-  /// @throws std::invalid_argument where that is all of them
+  /// Fixes the parameters that have no effect on the problem, with one note each.
+  /// @throws std::invalid_argument if none has an effect
   void hold_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
                            std::vector<std::string>& notes);
 
   const std::vector<int>& asked() const { return asked_; }
-  /// Those that were not held.
+  /// The parameters that were not fixed.
   const std::vector<int>& estimated() const { return estimated_; }
 
-  /// Writes the estimates, all of `asked`, with their uncertainty into the result.
-  /// @param data  of those that were estimated; empty: nothing was known beforehand
+  /// Stores the estimates of all free parameters with their uncertainty in the result.
+  /// @param data  of the estimated parameters; empty: no priors
   void fill(const Uncertainty& uncertainty, const DataAlone& data, Calibration& result) const;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr double kOffBoundShare = 1e-3;  // of the residual's norm
 constexpr double kNoEffect = 1e-10;      // relative to the residual's norm
 
-/// Norms of the residual's derivatives along each free parameter, and of the residual.
+/// Norms of the residual's derivatives with respect to each free parameter, and of the residual.
 struct ParameterEffect {
   Eigen::VectorXd column_norms;
   double residual_norm;
@@ -36,7 +36,7 @@ void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
            parameter.lower < parameter.upper;
   };
   const FreeParameters free(mechanism);
-  // Twice: a rate acts only once the torque it belongs to has left zero.
+  // Twice: a rate has an effect only after its torque has left zero.
   for (int round = 0; round < 2; ++round) {
     if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
     const ParameterEffect effect = parameter_effect(*make_problem(mechanism));

@@ -9,18 +9,17 @@
 
 namespace estimator {
 
-/// The problem to be solved, at the parameter values of a mechanism.
+/// Creates the problem at a mechanism's parameter values.
 using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const Mechanism&)>;
 
-/// Moves free parameters that start at a bound inside the box, where their effect can be seen.
-///
-/// The distance is what changes the residual by a thousandth of its norm, at most half the box.
+/// Moves free parameters that start at a bound into the interior, where they have an effect. The
+/// distance changes the residual by a thousandth of its norm, at most half the box.
 void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
 
-/// Indices of free parameters without any effect on the residual: a motor's gain without a control
-/// signal, a second inertia that only acts together with the first's motion, …
+/// Returns indices of free parameters without any effect on the residual: a motor gain without a
+/// control signal, an inertia that acts only together with another body's motion, …
 ///
-/// @param mechanism  whose free parameters are the problem's
+/// @param mechanism  its free parameters are the problem's
 std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
                                                 const Mechanism& mechanism);
 

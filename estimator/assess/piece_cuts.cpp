@@ -7,12 +7,12 @@ namespace estimator {
 namespace {
 
 constexpr double kPieces = 8.0;      // their scatter is known to ± 27 %
-constexpr double kFullShare = 0.65;  // of the share of one in so many, that closes a piece
-constexpr int kNodesMin = 3;         // in a window; beside its two nodes' worth of states
-constexpr int kSamplesMin = 50;      // in a window
+constexpr double kFullShare = 0.65;  // of 1/kPieces of the motion, at which a part is complete
+constexpr int kNodesMin = 3;         // per window; more than its own states' worth
+constexpr int kSamplesMin = 50;      // per window
 
-/// How far all encoders have turned from the start of a segment to each sample, of what each turns
-/// in all segments.
+/// Returns the travel of all encoders from the start of a segment to each sample, each relative to
+/// its total over all segments.
 std::vector<double> path_of(const Segment& segment, const Eigen::VectorXd& totals) {
   std::vector<double> path(static_cast<std::size_t>(segment.sample_count()), 0.0);
   for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
@@ -38,7 +38,7 @@ Eigen::VectorXd total_paths(const std::vector<Segment>& segments) {
   return totals;
 }
 
-/// Cuts one segment at nodes into windows of equal path.
+/// Cuts one segment at nodes into windows of equal travel.
 void add_windows(const ShootingProblem& joint, const Segment& segment, int index,
                  const std::vector<double>& path, double whole, std::vector<Window>& windows) {
   const auto nodes = static_cast<int>(joint.states(index).cols());
@@ -55,7 +55,7 @@ void add_windows(const ShootingProblem& joint, const Segment& segment, int index
   };
   int node = 0;
   for (int i = 0; i < count; ++i) {
-    const int later = count - 1 - i;  // windows, that need their nodes too
+    const int later = count - 1 - i;  // windows, which need nodes too
     int next = nodes;
     if (later > 0) {
       next = node + kNodesMin;

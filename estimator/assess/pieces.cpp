@@ -12,11 +12,11 @@
 namespace estimator {
 namespace {
 
-constexpr int kStateIterations = 5;     // they begin where the joint estimation left them
+constexpr int kStateIterations = 5;     // from the states of the joint estimation
 constexpr double kStateDecrease = 0.1;  // of the whitened cost: a third of a state's deviation
-constexpr double kPartnersMin = 1.5;    // pieces that must tell a parameter, for a scatter
+constexpr double kPartnersMin = 1.5;    // least effective number of parts for a scatter
 
-/// A problem whose noise groups are told apart by piece.
+/// A problem with separate noise groups for each part.
 class GroupedByPiece final : public LeastSquaresProblem {
  public:
   GroupedByPiece(ShootingProblem& problem, std::vector<int> piece_of_segment, int pieces)
@@ -59,11 +59,11 @@ class GroupedByPiece final : public LeastSquaresProblem {
   std::vector<int> piece_of_node_;
 };
 
-/// Windows of all pieces as segments of one problem.
+/// Windows of all parts, as segments of one problem.
 struct WindowedInput {
   std::vector<Segment> segments;
-  std::vector<int> piece;  ///< that each is of
-  std::vector<int> parts;  ///< windows that the segment of each was cut into
+  std::vector<int> piece;  ///< part of each window
+  std::vector<int> parts;  ///< number of windows of each one's segment
   std::vector<Eigen::MatrixXd> states;
   std::vector<double> spacing;
   ShootingGrid grid;
@@ -112,7 +112,7 @@ std::vector<int> off_bounds(const Mechanism& mechanism) {
   return indices;
 }
 
-/// Puts the states where the windows alone want them.
+/// Fits the states of the windows with fixed parameters.
 void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
                 const CalibrationMonitor& monitor, WindowedInput& input) {
   ShootingProblem problem(with_free(mechanism, {}), input.segments, input.states, input.spacing,
@@ -127,8 +127,8 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
   }
 }
 
-/// Variances of whitened residuals that windows of a fitted simulation leave, correlated as they
-/// are seen to be; 1 for sensors that count.
+/// Variances of whitened residuals of the windows of a fitted simulation, inflated by their
+/// autocorrelation; 1 for quantized sensors.
 Eigen::VectorXd reading_variances(const ShootingProblem& problem,
                                   const std::vector<std::vector<Eigen::VectorXd>>& errors) {
   const ArrowLayout layout = problem.layout();
@@ -176,8 +176,8 @@ std::vector<PieceScore> scores_of(ShootingProblem& problem, const WindowedInput&
     for (std::size_t i = 0; i < counting.sensors.size(); ++i) {
       score.noise -= take(grouped.group(p, counting.sensors[i].sensor)).information;
       for (std::size_t s = 0; s < input.piece.size(); ++s) {
-        // Windows of one segment share the phase of the code disc: in the worst case their errors
-        // are one, and a quadratic form of n of them is n times as large.
+        // Windows of one segment share the phase of the quantization grid. In the worst case their
+        // errors are equal, and a quadratic form of n of them is n times as large.
         if (input.piece[s] == p) score.noise += input.parts[s] * counting.segment_scatter[i][s];
       }
     }
@@ -186,8 +186,8 @@ std::vector<PieceScore> scores_of(ShootingProblem& problem, const WindowedInput&
   return scores;
 }
 
-/// A piece tells how far an encoder slipped only where it reads it before and after: on one side of
-/// a slip, its size and the encoder's zero are one number.
+/// Ignores slip offsets in parts that lie entirely on one side of the slip: there the slip's size
+/// and the encoder's zero are not separately identifiable.
 void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
                                const std::vector<int>& parameters, Eigen::VectorXd& deviations) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {

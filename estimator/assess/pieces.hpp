@@ -10,31 +10,31 @@
 
 namespace estimator {
 
-/// What pieces of the recordings say of a fit.
+/// Estimates from the parts of the recordings, and their comparison.
 struct Pieces {
-  std::vector<int> parameters;      ///< that they are asked for: free, and at no bound
-  PieceComparison comparison;       ///< of these
-  std::vector<PieceEstimate> told;  ///< likewise
+  std::vector<int> parameters;      ///< compared parameters: free, and at no bound
+  PieceComparison comparison;       ///< of these parameters
+  std::vector<PieceEstimate> told;  ///< estimate of each part, likewise
 };
 
-/// Cuts the recordings of a fit into pieces, gives each an initial state of its own, with all
-/// parameters kept where the fit stands, and compares what they say of the parameters. Errors of
-/// the readings are judged as those of the whole fit are: by the pieces' own residuals where the
-/// simulation was fitted, else by the noise levels of the joint estimation.
+/// Divides the recordings of a fit into parts with their own initial states, keeps all parameters
+/// at the fitted values, and compares the parts' estimates by linearisation. Noise is assessed as
+/// for the whole fit: by the parts' own residuals if the simulation was fitted, otherwise by the
+/// noise levels of the joint estimation.
 ///
-/// @return nothing where there are fewer than two pieces, or nothing is free
+/// @return nothing for fewer than two parts, or without free parameters
 std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined,
                                      const CalibrationMonitor& monitor);
 
-/// Widens deviations and intervals to the scatter of pieces that disagree: each is then the larger
-/// of that from noise and that from the scatter, half-widths with Student's factor for as many
-/// pieces as tell the parameter. Both are kept beside.
+/// Inflates standard deviations and intervals if parts disagree: each is the larger one from noise
+/// and from scatter. Half-widths use Student's factor for the number of parts that identify the
+/// parameter. Both components are stored.
 ///
 /// @param asked  parameters of `uncertainty`
 void widen_for_scatter(const Pieces& pieces, const std::vector<int>& asked,
                        Uncertainty& uncertainty);
 
-/// What the pieces tell of all parameters that were asked for; NaN of those held or at a bound.
+/// Returns the parts' estimates of all free parameters; NaN for fixed ones and those at a bound.
 std::vector<PieceEstimate> told_of(const Pieces& pieces, const std::vector<int>& asked);
 
 }  // namespace estimator

@@ -9,23 +9,23 @@
 
 namespace estimator {
 
-/// How far readings lie from what was simulated.
+/// Differences between readings and simulation.
 struct PredictionError {
   double squares = 0.0;  ///< sum of the squared errors [rad² or m²]
   std::size_t readings = 0;
-  double largest = 0.0;  ///< [rad or m]; NaN where a simulation broke down, as is the sum then
+  double largest = 0.0;  ///< [rad or m]; NaN, as the sum, if a simulation failed
 
   void add(const PredictionError& other);
-  /// NaN without readings. [rad or m]
+  /// Root-mean-square error [rad or m]; NaN without readings.
   double rmse() const;
 };
 
-/// Of one sensor, open loop, from row `first` on. Rows that were not observed do not count, nor
-/// does the first row of a SPOOK simulation, which begins at the second.
+/// Open-loop error of one sensor from row `first` on. Skips missing readings, and the first row of
+/// a SPOOK simulation, which begins at the second.
 PredictionError prediction_error(const SegmentTrajectory& trajectory, Eigen::Index sensor,
                                  JointKind kind, Eigen::Index first = 0);
 
-/// Root mean square over all sensors, a slide counting as the turn that it is as large as [rad].
+/// Root-mean-square error over all sensors [rad]; sliding joints are scaled by JointUnits::scale.
 double pooled_rmse(const std::vector<SegmentTrajectory>& trajectories,
                    const std::vector<JointKind>& kinds);
 

@@ -11,16 +11,16 @@
 namespace estimator {
 namespace {
 
-constexpr double kTold = 1e-8;  // share of a prior's variance that all else takes away, at least
+constexpr double kTold = 1e-8;  // least reduction of a prior's variance by other information
 
-/// What is left of the information, and where the estimates would go with it.
+/// Information without some priors, and the resulting step of the estimates.
 struct Rest {
   ParameterInformation information;
   Eigen::VectorXd step;
   ParameterCovariance covariance;
 };
 
-/// @param rows  of the priors' block, those that are left out
+/// @param slopes  rows of the priors' block to leave out, with their `residual`
 Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& variances,
                const Eigen::MatrixXd& slopes, const Eigen::VectorXd& residual) {
   Rest rest{information, {}, {}};
@@ -32,13 +32,14 @@ Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& v
   return rest;
 }
 
-/// How far a prior's residuals r lie from what all else says, in deviations, in the direction in
-/// which that is most. With A = ∂r/∂χ, R = A S⁻¹ Aᵀ and N_d the scatter of all other groups the
-/// difference between the two, seen at the estimate, has the covariance (1 − R)² + A S⁻¹ N_d S⁻¹
-/// Aᵀ: 1 − R where weights are right. Directions that nothing else tells are left out.
+/// Largest distance, over directions, of a prior's residuals r from the other information, in
+/// standard deviations. With A = ∂r/∂χ, R = A S⁻¹ Aᵀ and N_d the scatter of all other groups, the
+/// difference between the two, evaluated at the estimate, has the covariance
+/// (1 − R)² + A S⁻¹ N_d S⁻¹ Aᵀ, which is 1 − R for correct weights. Directions without other
+/// information are left out.
 struct Distance {
   double deviations = 0.0;
-  Eigen::VectorXd residual;  ///< r of the rest alone, (1 − R)⁻¹ r
+  Eigen::VectorXd residual;  ///< r without the prior, (1 − R)⁻¹ r
 };
 
 Distance distance(const ParameterInformation& information, const Eigen::MatrixXd& others,
@@ -60,8 +61,8 @@ Distance distance(const ParameterInformation& information, const Eigen::MatrixXd
   return result;
 }
 
-/// The parameter of a drawing that lies farthest from it, in the deviations that the drawing gives
-/// it with the others as drawn.
+/// Returns the parameter of a CAD prior with the largest deviation from it, in the prior's standard
+/// deviations with the other parameters at their CAD values.
 int farthest_from_drawing(const Mechanism& mechanism, int body) {
   const InertiaPrior prior(mechanism, body);
   Mechanism drawn = mechanism;
@@ -117,7 +118,7 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
   const Eigen::VectorXd undone = information.inverse * total_score(information);
   for (const FreeParameters::PriorRows& rows : free.prior_rows()) {
     const Eigen::MatrixXd A = block.arrow_jacobian.middleRows(rows.first, rows.count);
-    // What the solver left undone is little, and much beside a prior sharper than the data.
+    // The solver's remaining step is small, but matters for a prior that is sharper than the data.
     const Eigen::VectorXd residual = block.residual.segment(rows.first, rows.count) + A * undone;
     const Distance found = distance(information, scatter, A, residual);
     if (!(found.deviations >= kConflictDeviations)) continue;

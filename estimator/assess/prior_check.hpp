@@ -8,31 +8,31 @@
 
 namespace estimator {
 
-/// So many combined deviations between a prior and what all else says are a conflict.
+/// Conflict threshold between a prior and the other information [combined standard deviations].
 inline constexpr double kConflictDeviations = 3.0;
 
-/// What the residuals but the priors' say, linearised about the estimates.
+/// Estimates from the data without priors, linearised about the estimates.
 struct DataAlone {
   Eigen::VectorXd values;               ///< of the parameters of the information
-  Eigen::VectorXd standard_deviations;  ///< infinite where the data do not see it, 0 at a bound
+  Eigen::VectorXd standard_deviations;  ///< infinite: not identifiable; 0 at a bound
 };
 
-/// Empty where nothing was known beforehand.
+/// Returns the estimates without priors. Empty if there are no priors.
 ///
-/// @param mechanism    at the estimates; what is free in it are the parameters of `information`
+/// @param mechanism    at the estimates; its free parameters are those of `information`
 /// @param information  at the estimates; its last noise group is the priors'
 /// @param variances    of the weighted residuals of each noise group
 DataAlone without_priors(const Mechanism& mechanism, const ParameterInformation& information,
                          const Eigen::VectorXd& variances);
 
-/// Priors, one by one, that lie kConflictDeviations or more from what the data and all other priors
-/// say [Hau78]. A drawing is told by the parameter that lies farthest from it, with the estimate in
-/// place of what all else says.
+/// Finds the single priors that differ by kConflictDeviations or more from the data and all other
+/// priors [Hau78]. A CAD prior is reported by its parameter with the largest deviation, with the
+/// estimate in place of the value without the prior.
 std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
                                           const ParameterInformation& information,
                                           const Eigen::VectorXd& variances);
 
-/// "the prior of B.m, 0.1 kg, lies 5.2 combined deviations from …"
+/// Describes a conflict: "the prior of B.m, 0.1 kg, lies 5.2 combined deviations from …"
 std::string describe(const PriorConflict& conflict);
 
 }  // namespace estimator

@@ -10,10 +10,10 @@
 namespace estimator {
 namespace {
 
-constexpr double kLinear = 0.25;  // half an interval of a rate, of the rate, that is linear enough
-constexpr double kWidened = 1.1;  // of a half-width, from which on it is told
-constexpr double kShortfall = 0.9;  // of the rise, from which on the linear end stands
-constexpr double kGrowthLeast = 1.5, kGrowthMost = 4.0;  // of the distance, from try to try
+constexpr double kLinear = 0.25;  // relative half-width of a rate's interval that is linear enough
+constexpr double kWidened = 1.1;  // relative widening above which it is reported
+constexpr double kShortfall = 0.9;  // share of the rise above which the linear end is kept
+constexpr double kGrowthLeast = 1.5, kGrowthMost = 4.0;  // of the distance per trial
 constexpr int kTries = 6;
 constexpr int kProfileIterations = 20;
 constexpr double kProfileDecrease = 0.05;  // of the whitened cost
@@ -30,10 +30,10 @@ class Profile {
         options_(options),
         monitor_(monitor) {}
 
-  /// How far off its estimate a parameter may be, on one side: where the cost has risen so much, or
-  /// its bound. Infinite where it does not rise so much within reach.
+  /// Returns the distance from a parameter's estimate, on one side, at which the cost has risen by
+  /// `rise`, or to its bound. Infinite if the cost does not rise as much within the trials.
   /// @param position  of the parameter in the arrow
-  /// @param rise      of the cost, where a quadratic one would have it at `distance`
+  /// @param rise      of the cost; a quadratic cost reaches it at `distance`
   double reach(int position, double side, double distance, double rise) const {
     const double value = problem_.arrow()[position];
     const double room = side > 0.0 ? problem_.arrow_upper()[position] - value
@@ -57,7 +57,7 @@ class Profile {
   }
 
  private:
-  /// By how much the cost is more with one parameter held at a value and all others fitted anew.
+  /// Cost increase with one parameter fixed at a value and all others re-optimised.
   double rise_at(int position, double value) const {
     Mechanism mechanism = problem_.mechanism();
     const int index = free_.indices()[static_cast<std::size_t>(position)];
@@ -81,8 +81,8 @@ class Profile {
   const CalibrationMonitor& monitor_;
 };
 
-/// Arrow positions of what makes up the friction of a joint whose excess decays at a rate that is
-/// hardly known, as far as it is known at all.
+/// Arrow positions of the identifiable friction parameters of joints whose Stribeck decay rate is
+/// too uncertain for linearisation.
 std::vector<int> positions_hardly_linear(const Mechanism& mechanism, const FreeParameters& free,
                                          const ParameterInformation& information,
                                          const Eigen::VectorXd& half) {

@@ -10,15 +10,15 @@
 
 namespace estimator {
 
-/// Widens the intervals of a Stribeck excess, and of the friction beside it, where the rate at
-/// which it decays is known to no better than a quarter: exp(−ζ ω²) is not linear in ζ that far,
-/// and other decays may explain the motion as well. Each goes on to where the cost, all else fitted
-/// anew, has risen by as much as it would at the end of the interval if it were quadratic.
+/// Widens the intervals of a Stribeck excess, and of the friction beside it, if its decay rate has
+/// a relative uncertainty above a quarter: exp(−ζ ω²) is then too nonlinear in ζ. Each end moves to
+/// where the cost, with all other parameters re-optimised, has risen as much as a quadratic cost
+/// would at the end of the linearised interval.
 ///
 /// @param problem      at its optimum, with `segments` and `grid`
 /// @param information  there, valid
-/// @param half         half-widths of the intervals of its parameters, from linearisation
-/// @return             a sentence for each that was widened
+/// @param half         half-widths of its parameters' intervals, from linearisation
+/// @return             one sentence per widened interval
 std::vector<std::string> widen_by_profile(const ShootingProblem& problem,
                                           const std::vector<Segment>& segments,
                                           const ShootingGrid& grid,

@@ -11,14 +11,14 @@ namespace {
 
 constexpr double kSmallestQuantum = 1e-7;  // [rad]; finer steps are decimals of a text file
 constexpr double kQuantumTolerance = 0.02;
-/// Of an encoder's variance; less is the scatter of its estimate.
+/// Relative to the quantization variance; less is estimation error.
 constexpr double kAnalogShare = 0.1;
-constexpr double kAnalogDeviations = 3.0;  // of noise before counting, that no error exceeds
-constexpr double kExcess = 0.03;           // root mean square of what is beyond, of the quantum
-constexpr double kLag = 0.02;              // [s]; motions are slower than a few of it
+constexpr double kAnalogDeviations = 3.0;  // of noise before quantization, bound of its errors
+constexpr double kExcess = 0.03;           // rms excess over that bound, relative to the step
+constexpr double kLag = 0.02;              // [s]; short compared with motions
 constexpr int kLags = 4;                   // multiples of it
-constexpr double kQuantaMoved = 2.0;       // between errors that are looked at together
-constexpr double kChance = 5.0;            // deviations of a mean that is no chance
+constexpr double kQuantaMoved = 2.0;       // least travel between the errors of a product
+constexpr double kChance = 5.0;            // standard deviations of a significant mean
 
 /// Calls visit(difference) for each change from one reading to the next.
 template <typename Visit>
@@ -27,7 +27,7 @@ void visit_changes(const std::vector<Segment>& segments, int sensor, double scal
   for (const Segment& segment : segments) {
     for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
       const double change = std::abs(segment.angles(k, sensor) - segment.angles(k - 1, sensor));
-      if (change > kSmallestQuantum * scale) visit(change);  // NaN is not
+      if (change > kSmallestQuantum * scale) visit(change);  // false for NaN
     }
   }
 }
@@ -39,7 +39,7 @@ double find_quantum(const std::vector<Segment>& segments, int sensor, double sca
   visit_changes(segments, sensor, scale,
                 [&](double change) { quantum = std::min(quantum, change); });
   if (std::isinf(quantum)) return 0.0;
-  // Refined by ever larger multiples, so that decimals cut off do not add up.
+  // Refine by ever larger multiples, so that truncated decimals do not accumulate.
   double multiples = 0.0, sum = 0.0;
   visit_changes(segments, sensor, scale, [&](double change) {
     multiples += std::round(change / quantum);
@@ -83,7 +83,7 @@ bool correlates_in_motion(const std::vector<Eigen::VectorXd>& errors,
   double sum = 0.0, squares = 0.0;
   for (std::size_t s = 0; s < errors.size(); ++s) {
     const Eigen::VectorXd &e = errors[s], &angle = angles[s];
-    // Products while the sensor moves on by no more than a quantum are one.
+    // Sum products within one quantization step of travel.
     double travel = 0.0, together = 0.0;
     const auto close = [&] {
       sum += together;

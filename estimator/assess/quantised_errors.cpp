@@ -9,24 +9,24 @@
 namespace estimator {
 namespace {
 
-constexpr int kHarmonics = 64;  // the rest, 1 % of the variance, is as good as white
-constexpr int kShaped = 8;      // harmonics that shape the errors, the rest as good as normal
-constexpr int kMotions = 16;    // that might be the true one
+constexpr int kHarmonics = 64;  // the remaining 1 % of the variance is treated as white
+constexpr int kShaped = 8;      // harmonics treated as non-normal
+constexpr int kMotions = 16;    // perturbed motions
 
 /// Readings of one sensor in one segment.
 struct SensorRows {
-  Eigen::MatrixXd response;  ///< T: of whitened errors to the parameters, the node following
+  Eigen::MatrixXd response;  ///< T: of whitened errors to the parameters, node eliminated
   Eigen::MatrixXd of_node;   ///< J_x
   Eigen::VectorXd angles;    ///< [rad]
 };
 
-/// Of all sensors in one segment.
+/// Readings of all sensors in one segment.
 struct SegmentRows {
   std::vector<SensorRows> sensors;
-  Eigen::MatrixXd node_inverse;  ///< N⁻¹, parameters being fixed
+  Eigen::MatrixXd node_inverse;  ///< N⁻¹, for fixed parameters
 };
 
-/// Angles of a sensor where it was read.
+/// Angles of a sensor at its readings.
 Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sensor) {
   const Eigen::MatrixXd& all = problem.angles(segment);
   std::vector<double> angles;
@@ -36,7 +36,7 @@ Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sen
   return Eigen::Map<Eigen::VectorXd>(angles.data(), static_cast<Eigen::Index>(angles.size()));
 }
 
-/// By segment. Nodes follow the parameters: T = J_χ − J_x N⁻¹ J_xᵀJ_χ over all sensors.
+/// Collects rows by segment. Nodes are eliminated over all sensors: T = J_χ − J_x N⁻¹ J_xᵀJ_χ.
 std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
                                       const std::vector<CountingSensor>& sensors) {
   const ArrowLayout layout = problem.layout();
@@ -77,7 +77,7 @@ std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
   return rows;
 }
 
-/// Aᵀe at a random phase of the code disc.
+/// Aᵀe at a random phase of the quantization grid.
 Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   const double phase = std::uniform_real_distribution<double>(0.0, 2.0 * M_PI)(random);
   Eigen::VectorXd weights(harmonics.cols());
@@ -88,7 +88,7 @@ Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   return harmonics * weights;
 }
 
-/// Draws of Tᵀe about motions as far from the estimated one as errors put it.
+/// Random samples of Tᵀe around motions perturbed by quantization errors.
 class ShapeDraws {
  public:
   ShapeDraws(const std::vector<SegmentRows>& rows, const std::vector<CountingSensor>& sensors,
@@ -104,7 +104,7 @@ class ShapeDraws {
     }
   }
 
-  /// Adds Tᵀe about another motion to each column.
+  /// Adds Tᵀe of one perturbed motion to the columns, with random phases.
   void add(Eigen::Ref<Eigen::MatrixXd> columns, std::mt19937_64& random) const {
     const Eigen::Index p = inverse_.rows();
     std::vector<Eigen::VectorXd> gradients;
@@ -135,8 +135,8 @@ class ShapeDraws {
   const std::vector<SegmentRows>& rows_;
   const std::vector<CountingSensor>& sensors_;
   const Eigen::MatrixXd& inverse_;
-  std::vector<double> units_;         ///< whitened errors to errors, of each sensor
-  std::vector<Harmonics> harmonics_;  ///< of each segment and sensor: of Tᵀe over J_xᵀe
+  std::vector<double> units_;         ///< whitened per actual error, by sensor
+  std::vector<Harmonics> harmonics_;  ///< by segment and sensor: of Tᵀe over J_xᵀe
 };
 
 }  // namespace
@@ -162,15 +162,15 @@ QuantisedErrors quantised_errors(const ShootingProblem& problem,
       const Harmonics harmonics =
           sum_harmonics(own.response, own.angles, kHarmonics, sensors[i], unit);
       const auto fine = harmonics.rightCols(2 * (kHarmonics - kShaped));
-      const Eigen::MatrixXd white = white_variance(sensors[i], unit, kHarmonics) *
-                                    own.response.transpose() * own.response;
+      const Eigen::MatrixXd white =
+          white_variance(sensors[i], unit, kHarmonics) * own.response.transpose() * own.response;
       errors.segment_scatter[i].push_back(0.5 * harmonics * harmonics.transpose() + white);
       errors.scatter[i] += errors.segment_scatter[i].back();
       errors.normal_scatter += 0.5 * fine * fine.transpose() + white;
     }
   }
   if (errors.draws.size() == 0) return errors;
-  std::mt19937_64 random;  // seeded alike on purpose: results can be repeated
+  std::mt19937_64 random;  // fixed seed on purpose: repeatable results
   const ShapeDraws shapes(rows, sensors, inverse, units);
   for (Eigen::Index motion = 0; motion < kMotions; ++motion) {
     const Eigen::Index begin = motion * draws / kMotions, end = (motion + 1) * draws / kMotions;

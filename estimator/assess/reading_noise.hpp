@@ -8,12 +8,12 @@
 
 namespace estimator {
 
-/// Errors of the readings where a problem stands, by sensor and segment; NaN where not observed.
+/// Returns the reading errors of a problem as it is, by sensor and segment; NaN: missing.
 std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
                                                          const std::vector<Segment>& segments);
 
-/// Sensors whose errors counting explains.
-/// @param errors  as above; emptied for these
+/// Returns the sensors whose errors are explained by quantization.
+/// @param errors  as above; emptied for these sensors
 std::vector<CountingSensor> take_counting_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors);

@@ -5,7 +5,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kNotTold = 1e-9;  // eigenvalue, scaled to unit diagonal, of what nothing tells
+constexpr double kNotTold = 1e-9;  // least identifiable eigenvalue, for a unit diagonal
 
 }  // namespace
 

@@ -14,10 +14,10 @@
 namespace estimator {
 namespace {
 
-/// An eigenvalue of the information, scaled to unit diagonal, below which a direction counts as
-/// hardly seen: its deviation is thirty times that with all else known.
+/// Eigenvalue of the information, scaled to unit diagonal, below which a direction is weakly
+/// identifiable: its standard deviation is thirty times that with all else known.
 constexpr double kHardlySeen = 1e-3;
-constexpr double kPart = 0.2;      // share in such a direction that makes a parameter part of it
+constexpr double kPart = 0.2;      // least share of a parameter in such a direction
 constexpr double kUpright = 1e-6;  // sine of the angle between an axis and gravity
 
 class TrapFinder {
@@ -48,7 +48,7 @@ class TrapFinder {
   }
 
  private:
-  /// The parameters that take part in each direction that is hardly seen.
+  /// Collects the parameters that take part in each weakly identifiable direction.
   void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& seen) {
     if (seen.rows() != std::ssize(estimated) || !seen.allFinite()) return;
     const Eigen::VectorXd scale = seen.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
@@ -74,7 +74,7 @@ class TrapFinder {
     return text;
   }
 
-  /// Those of a sensor that are asked for.
+  /// The free parameters among those of a sensor.
   std::vector<int> asked_of(int sensor, InertialQuantity first, int count) const {
     std::vector<int> found;
     for (int k = 0; k < count; ++k) {
@@ -84,8 +84,8 @@ class TrapFinder {
     return found;
   }
 
-  /// What takes part in one direction that is hardly seen, with all kinds in it.
-  /// @param kinds  of parameters, each of which must be there
+  /// Returns the largest set of parameters of all kinds in one weakly identifiable direction.
+  /// @param kinds  sets of parameters, each of which must be represented
   std::vector<int> together(const std::vector<std::vector<int>>& kinds) const {
     std::vector<int> found;
     for (const std::vector<int>& direction : directions_) {
@@ -103,8 +103,8 @@ class TrapFinder {
     return found;
   }
 
-  /// A body that turns about one direction alone, its own acceleration aside, has the same
-  /// acceleration all along that.
+  /// If a body turns about one axis only, acceleration relative to its origin does not depend on
+  /// the position along this axis.
   void find_place_along_axis(int i, const InertialSensor& sensor) {
     const auto axis = turning_axis(mechanism_, sensor.body);
     if (!axis || axis->isZero()) return;
@@ -171,8 +171,8 @@ class TrapFinder {
                          "keep one of them at a measured value, or record larger rotations");
   }
 
-  /// Whether, all else known, the data tell less of a common change of parameters than their
-  /// bounds.
+  /// Returns whether, all else known, the data constrain a common change of parameters less than
+  /// their bounds do.
   bool is_shift_unseen(const std::vector<int>& parameters) const {
     if (parameters.empty() || seen_.rows() != std::ssize(estimated_)) return false;
     Eigen::VectorXd shift = Eigen::VectorXd::Zero(seen_.rows());
@@ -187,7 +187,7 @@ class TrapFinder {
     return shift.dot(seen_ * shift) * width * width < 1.0;
   }
 
-  /// A sensor or a control whose delay is kept is what the others are late against.
+  /// A sensor or control with a fixed delay is the reference of the other delays.
   void find_delays() {
     std::vector<int> delays;
     for (int j = 0; j < mechanism_.hinge_count(); ++j) {
@@ -214,7 +214,7 @@ class TrapFinder {
                          name(parts.back()) + (is_any_kept ? "" : ", or add an encoder"));
   }
 
-  /// Turned about gravity as a whole, everything but an encoder reads the same.
+  /// A rotation of the whole rig about gravity changes no reading but an encoder's.
   void find_heading() {
     if (is_all_told_) return;
     const Eigen::Vector3d down = gravity_of(mechanism_).normalized();

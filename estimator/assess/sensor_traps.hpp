@@ -8,14 +8,14 @@
 
 namespace estimator {
 
-/// What sensors of a mechanism cannot tell, or hardly, for reasons that have a name: where an
-/// accelerometer sits along the one axis that its body turns about; a gyroscope's scale without an
-/// encoder; bias against tilt, gravity and mounting without large rotations; heading about gravity;
-/// delays but for their differences. A sentence each, with what to do.
+/// Describes parameters that the sensors of a mechanism cannot identify, or only weakly, for known
+/// reasons: an accelerometer's position along its body's only axis of rotation; a gyroscope's scale
+/// without an encoder; bias against tilt, gravity and mounting without large rotations; heading
+/// about gravity; absolute delays. One sentence each, with advice.
 ///
-/// @param asked      indices of the parameters that are asked for
-/// @param estimated  those of them that any reading shows
-/// @param seen       what the data alone say of these: their information matrix
+/// @param asked      indices of the free parameters
+/// @param estimated  those of them with an effect on any reading
+/// @param seen       information matrix of these from the data alone
 std::vector<std::string> name_sensor_traps(const Mechanism& mechanism,
                                            const std::vector<int>& asked,
                                            const std::vector<int>& estimated,

@@ -14,14 +14,14 @@ namespace estimator {
 namespace {
 
 constexpr double kUnexplainedShare = 1.0 / 3.0;  // of the motion
-constexpr double kNoisy = 1.5;        // residual over noise above which the model is doubtful
-constexpr double kFarTooNoisy = 3.0;  // and above which it does not hold
-constexpr double kInflation = 2.0;    // of a variance by correlation
-/// Of the accelerations, less than clocks and code discs leave: a hint, and in the deviations.
+constexpr double kNoisy = 1.5;        // residual over noise; above, the model is doubtful
+constexpr double kFarTooNoisy = 3.0;  // above, the model is rejected
+constexpr double kInflation = 2.0;    // of a variance by autocorrelation
+/// Share of the accelerations below clock and encoder disc errors: a hint, within the deviations.
 constexpr double kTraceShare = 1e-4;
-constexpr double kHorizon = 0.2;  // over which any motion can be predicted [s]
+constexpr double kHorizon = 0.2;  // [s]; any motion is predictable this long
 
-/// Errors of what the estimates come from: the simulation, or the estimated states.
+/// Residuals of the estimation stage used: of the simulation, or of the estimated states.
 std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen::Index sensor,
                                           JointKind kind) {
   std::vector<Eigen::VectorXd> residuals;
@@ -43,7 +43,7 @@ std::vector<Eigen::VectorXd> simulated_of(const Calibration& calibration, Eigen:
   return angles;
 }
 
-/// Root mean square of what is a number, about each segment's mean where asked for.
+/// Root mean square of all non-NaN values, optionally about each segment's mean.
 double root_mean_square(const std::vector<Eigen::VectorXd>& series, bool centred) {
   double squares = 0.0, count = 0.0;
   for (const Eigen::VectorXd& one : series) {
@@ -79,7 +79,7 @@ std::vector<Eigen::VectorXd> columns(const std::vector<Segment>& segments, Eigen
   return all;
 }
 
-/// Root mean square acceleration over the horizon, by divided differences at the rows' own times.
+/// Root-mean-square acceleration over the horizon, by divided differences at the sample times.
 double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor) {
   std::vector<Eigen::VectorXd> accelerations;
   for (const Segment& segment : segments) {
@@ -98,21 +98,21 @@ double acceleration_of(const std::vector<Segment>& segments, Eigen::Index sensor
   return root_mean_square(accelerations, false);
 }
 
-/// States and parameters explain, or do not, what no simulation from the start can predict.
+/// Returns whether the joint estimation must be assessed because no simulation predicts the motion.
 bool is_told_by_states(const Calibration& calibration) {
   return calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
          is_converged(calibration.termination);
 }
 
-/// Share of the acceleration of a measured joint that is left; 0 of an encoder between bodies,
-/// whose joints tell.
+/// Share of the acceleration of a measured joint that is unexplained; 0 for an encoder between
+/// bodies, whose joints are assessed instead.
 double unexplained_acceleration(const Calibration& calibration,
                                 const std::vector<Segment>& segments, const std::string& name,
                                 Eigen::Index sensor) {
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
     if (calibration.mechanism.hinges[static_cast<std::size_t>(j)].name != name) continue;
     const double left = calibration.acceleration_noise[j] / std::sqrt(kHorizon);
-    const double seen = acceleration_of(segments, sensor);  // 0 where no segment is long enough
+    const double seen = acceleration_of(segments, sensor);  // 0 if no segment is long enough
     return left > 0.0 && seen > 0.0 ? left / seen : 0.0;
   }
   return 0.0;
@@ -120,7 +120,7 @@ double unexplained_acceleration(const Calibration& calibration,
 
 std::string times(double ratio) { return number_text(ratio, ratio < 10.0 ? 2 : 3); }
 
-/// Reasons against the model, and how grave they are together.
+/// Objections to the model, and their combined severity.
 struct Doubts {
   VerdictKind kind = VerdictKind::kHolds;
   std::string text;
@@ -150,7 +150,7 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
         grave ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
         "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name + ")");
   } else if (correlated != fits.end()) {
-    // Errors no larger than the noise: a hint, and in the deviations, unless pieces say so as well.
+    // Errors at noise level are a hint, included in the deviations, unless parts disagree too.
     doubts.add(
         doubts.kind == VerdictKind::kHolds ? VerdictKind::kDoubtful : VerdictKind::kDoesNotHold,
         "residuals are correlated in time (hinge " + correlated->name + ")");
@@ -165,7 +165,7 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
     if (!(calibration.acceleration_noise[j] > 0.0)) continue;
     const std::string& name = calibration.mechanism.hinges[static_cast<std::size_t>(j)].name;
     const auto fit = std::ranges::find(fits, name, &SensorFit::name);
-    const double share = fit == fits.end() ? 0.0 : fit->unexplained;  // 0: no reading tells
+    const double share = fit == fits.end() ? 0.0 : fit->unexplained;  // 0: no reading of this joint
     const std::string*& first = share > 0.0 && share < kTraceShare ? trace : grave;
     if (first == nullptr) first = &name;
   }
@@ -241,7 +241,7 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
     if (by_states) {
       fit.unexplained = unexplained_acceleration(calibration, segments, fit.name, sensor);
     } else if (!(error.rmse <= kFarTooNoisy * fit.noise) && motion > 0.0) {
-      // A simulation that breaks down explains nothing.
+      // A failed simulation explains nothing.
       fit.unexplained =
           std::isfinite(error.rmse) ? error.rmse / motion : std::numeric_limits<double>::infinity();
     }

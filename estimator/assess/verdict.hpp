@@ -8,36 +8,36 @@
 
 namespace estimator {
 
-/// Of one sensor, what the model leaves.
+/// Residuals of one sensor compared with its noise and its motion.
 struct SensorFit {
   std::string name;
-  double noise = 0.0;        ///< of its readings, from their differences or their quantum
-  double residual = 0.0;     ///< RMSE where the estimates come from, in the unit of `noise`
+  double noise = 0.0;        ///< of its readings, from differences or quantization
+  double residual = 0.0;     ///< RMSE of the estimation stage used, in the unit of `noise`
   double unexplained = 0.0;  ///< share of the motion
-  bool correlated = false;   ///< residuals are, and counting does not explain it
+  bool correlated = false;   ///< residuals are correlated beyond quantization
 };
 
-/// From the trajectories of a calibration.
+/// Computes the fit of each sensor from the trajectories of a calibration.
 ///
-/// What is left unexplained is the error of the simulation, of the motion's standard deviation;
-/// where the motion cannot be predicted from its start (through the upright), the acceleration that
-/// the model leaves over an interval, of the acceleration there is. It is 0 of a sensor whose error
-/// is that of noise.
+/// The unexplained share is the simulation error over the motion's standard deviation. If the
+/// motion cannot be predicted from its start (through the upright), it is the share of the
+/// acceleration that the model leaves over an interval. It is 0 for a sensor whose error is at
+/// noise level.
 std::vector<SensorFit> sensor_fits(const Calibration& calibration);
 
-/// Whether a sensor's motion is evidently not this model's: a wrong unit, sign, zero mark or
-/// geometry leave so much more often than a wrong parameter. Beyond one third of the motion; a rig
-/// with all of these right stays below a few hundredths.
+/// Returns whether the model evidently does not fit a sensor's motion, that is if more than one
+/// third is unexplained: mostly due to a wrong unit, sign, zero or geometry, not to a wrong
+/// parameter value. Correctly described rigs stay below a few hundredths.
 bool is_unexplained(const SensorFit& fit);
 
-/// "93 % of the motion", for people.
+/// Formats an unexplained share for messages: "93 % of the motion".
 std::string share_text(double unexplained);
 
-/// Judges the model by the shares of the motion that it explains, by its residuals beside the noise
-/// of the readings, by their correlation, and by the agreement of pieces.
+/// Assesses the model by the unexplained motion, by residuals relative to the noise and their
+/// autocorrelation, and by the consistency of parts of the recordings.
 Verdict judge(const Calibration& calibration);
 
-/// "holds", "doubtful", "does-not-hold", "explains-nothing".
+/// Returns "holds", "doubtful", "does-not-hold" or "explains-nothing".
 std::string_view to_string(VerdictKind kind);
 
 }  // namespace estimator

@@ -8,14 +8,14 @@
 
 namespace estimator {
 
-/// The kind of estimate that these options stand for.
-/// @throws std::invalid_argument where they contradict one another
+/// Returns the kind of estimate selected by the options.
+/// @throws std::invalid_argument if the options contradict one another
 EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
 
 /// Estimates the free parameters of `mechanism` and the states of all recordings jointly.
 ///
-/// @throws std::invalid_argument naming the recording or parameter and what to do, when the input
-///         cannot be used: no free parameter, too few samples, a parameter without effect, …
+/// @throws std::invalid_argument naming the recording or parameter and the remedy, for unusable
+///         input: no free parameter, too few samples, a parameter without effect, …
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options = {},
                       const CalibrationMonitor& monitor = {});

@@ -22,12 +22,12 @@ Mechanism with_fixed_parameters(Mechanism mechanism) {
   return mechanism;
 }
 
-/// Sum and number of squared differences; what was not observed does not count.
+/// Sum and number of squared differences; missing readings are skipped.
 struct SquaredError {
   double sum = 0.0;
   double count = 0.0;
 
-  /// One sensor's, in a unit of `scale`.
+  /// Adds one sensor, in a unit of `scale`.
   void add(const Eigen::Ref<const Eigen::VectorXd>& angles,
            const Eigen::Ref<const Eigen::VectorXd>& measured, JointKind kind, double scale) {
     for (Eigen::Index k = 0; k < measured.size(); ++k) {
@@ -36,7 +36,7 @@ struct SquaredError {
       count += 1.0;
     }
   }
-  /// All sensors', slides counting as the turns they are as large as.
+  /// Adds all sensors; sliding joints are scaled by JointUnits::scale.
   void add(const SegmentTrajectory& trajectory, const std::vector<JointKind>& kinds) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       const auto sensor = static_cast<Eigen::Index>(i);
@@ -184,8 +184,8 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
   return evaluation;
 }
 
-/// Prepared with the rig as given: an estimate may be no possible body (the calibration's notes say
-/// so) and still predict.
+/// Input is checked with the given rig, since an estimate with inconsistent inertia (see the
+/// calibration's notes) may still predict well.
 Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
                            const std::vector<Recording>& recordings, CalibrationOptions options,
                            const CalibrationMonitor& monitor) {
@@ -196,7 +196,7 @@ Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
                            monitor);
 }
 
-/// Calibrates without piece `held_out` and evaluates that one with the same step and weight.
+/// Calibrates without part `held_out`, and evaluates that part with the same step and weight.
 Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
               std::size_t held_out, const CalibrationOptions& options,
               const CalibrationMonitor& monitor) {

@@ -12,53 +12,53 @@
 
 namespace estimator {
 
-/// How well a mechanism with fixed parameters explains recordings.
+/// Fit of a mechanism with fixed parameters to recordings.
 struct Evaluation {
   double cost = 0.0;              ///< Σ‖r‖² of the estimated states
   double observation_rmse = 0.0;  ///< of the estimated states [rad]
   Termination termination = Termination::kNumericalFailure;  ///< of the state estimation
   int iterations = 0;
-  /// Open loop, from initial states fitted to these recordings.
+  /// Open-loop errors, from initial states fitted to these recordings.
   std::vector<SimulationError> simulation;
   Termination simulation_termination = Termination::kNumericalFailure;
   int simulation_iterations = 0;
   std::vector<SegmentTrajectory> trajectories;
-  std::vector<std::string> notes;  ///< what is suspicious, for people
+  std::vector<std::string> notes;  ///< anomalies, for people
 };
 
-/// Estimates the states of the recordings, and only them, with every parameter kept: first jointly
-/// with all residuals, then the initial state of each segment so that the open-loop simulation fits
-/// the angles best. Parameter priors play no part.
+/// Estimates only the states of the recordings, with all parameters fixed. First estimates the
+/// states jointly with all residuals, then the initial state of each segment for the best open-loop
+/// simulation. Parameter priors are not used.
 ///
 /// @param options  as for `calibrate`; give its `step` and `state_error_weight` to compare costs
-/// @throws std::invalid_argument as `calibrate`, but for the absence of free parameters
+/// @throws std::invalid_argument as `calibrate`, but free parameters are not required
 Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options = {}, const CalibrationMonitor& monitor = {});
 
-/// Calibration without one piece, and what became of that piece.
+/// Calibration without one part of the recordings, and evaluation on that part.
 struct Fold {
-  Calibration calibration;  ///< on all pieces but the one held out
-  Evaluation evaluation;    ///< of the piece held out
+  Calibration calibration;  ///< on all parts but the one held out
+  Evaluation evaluation;    ///< on the part held out
 };
 
-/// One parameter over the folds.
+/// One parameter's estimates over the folds.
 struct ParameterSpread {
   std::string name;
   std::string unit;
   double mean = 0.0;
-  /// Delete-one jackknife, √((n−1)/n Σ (χ_i − mean)²) over n folds: what the scatter between
-  /// pieces says of the estimate from all of them.
+  /// Delete-one jackknife, √((n−1)/n Σ (χ_i − mean)²) over n folds: standard deviation of the
+  /// overall estimate, from the scatter between parts.
   double standard_deviation = 0.0;
-  /// Mean of what the folds' calibrations say of themselves; infinite where one sees nothing.
+  /// Mean of the standard deviations of the folds' calibrations; infinite if one is.
   double reported_standard_deviation = 0.0;
 };
 
-/// Every piece predicted from all others. Matrices are folds × pieces: fold i holds out piece i, so
-/// diagonals are predictions and entries beside them fits.
+/// Cross-validation result. Matrices are folds × parts: fold i holds out part i, so that diagonal
+/// entries are prediction errors and the others fit errors.
 struct CrossValidation {
   std::vector<std::string> pieces;          ///< names
-  std::vector<Fold> folds;                  ///< one a piece; fewer when stopped
-  std::vector<std::string> hinges;          ///< measured ones
+  std::vector<Fold> folds;                  ///< one per part; fewer if stopped
+  std::vector<std::string> hinges;          ///< measured joints
   std::vector<JointKind> kinds;             ///< of `hinges`
   Eigen::MatrixXd observation;              ///< RMSE of the estimated states, as in Calibration
   std::vector<Eigen::MatrixXd> simulation;  ///< open-loop RMSE of each of `hinges` [rad or m]
@@ -66,9 +66,9 @@ struct CrossValidation {
   bool stopped = false;  ///< by the monitor's flag
 };
 
-/// Cross-validation: for every piece, a calibration on the others and an evaluation of that one.
+/// Cross-validates: for every part, calibrates on the others and evaluates that part.
 ///
-/// @param pieces    at least two, with names of their own
+/// @param pieces    at least two, with unique names
 /// @param on_fold   called before each fold with its index from 0; may be empty
 /// @throws std::invalid_argument naming the fold, see `calibrate`
 CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& pieces,

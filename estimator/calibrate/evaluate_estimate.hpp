@@ -7,8 +7,8 @@
 
 namespace estimator {
 
-/// `evaluate` with the parameters of a calibration, and the step and weight that it chose.
-/// @param rig  what was calibrated; an estimate may be no possible body and still predict
+/// Calls `evaluate` with the parameters, step and weight of a calibration.
+/// @param rig  the calibrated mechanism; an estimate with inconsistent inertia may still predict
 Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
                              const std::vector<Recording>& recordings, CalibrationOptions options,
                              const CalibrationMonitor& monitor);

@@ -15,9 +15,9 @@
 namespace estimator {
 namespace {
 
-constexpr double kLeastShare = 0.01;         // friction to begin with, of what is unexplained
-constexpr Eigen::Index kStatesLooked = 500;  // in a segment
-constexpr double kDifferenceTime = 0.02;     // over which accelerations are differenced [s]
+constexpr double kLeastShare = 0.01;         // initial friction, of the unexplained torque
+constexpr Eigen::Index kStatesLooked = 500;  // per segment
+constexpr double kDifferenceTime = 0.02;     // time over which accelerations are differenced [s]
 
 constexpr int kPlaces = FrictionLaws::kQuantityCount;
 
@@ -26,11 +26,11 @@ const FrictionQuantity& facts_at(int place) {
 }
 
 bool is_zero_without_friction(int place) {
-  return facts_at(place).neutral == 0.0;  // a decay of nothing is nothing
+  return facts_at(place).neutral == 0.0;  // decay rates are irrelevant without their term
 }
 
-/// Without any friction but a dry one of one newton metre a newton of load, by which the dynamics
-/// tell the load.
+/// Returns the mechanism with a load friction of 1 N·m per newton and no other friction, so that
+/// the friction bound of the dynamics equals the bearing load.
 Mechanism with_load_alone(Mechanism mechanism) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     for (int place = 0; place < kPlaces; ++place) {
@@ -41,7 +41,7 @@ Mechanism with_load_alone(Mechanism mechanism) {
   return mechanism;
 }
 
-/// Sums over states, one a joint.
+/// Sums over states, one per joint.
 struct Sums {
   Eigen::VectorXd work, squared_torque, squared_speed, load;
   double count = 0.0;
@@ -76,7 +76,7 @@ void add_segment(const Mechanism& mechanism, const Segment& segment, const Eigen
   }
 }
 
-/// Whether a term leaves all to be estimated that another does.
+/// Returns whether a term estimates all quantities of another.
 bool holds(const LawTerm& term, const LawTerm& other) {
   const auto all = std::span(term.quantities).first(static_cast<std::size_t>(term.count));
   return std::ranges::all_of(

@@ -10,41 +10,42 @@
 
 namespace estimator {
 
-/// A sum of terms of laws, of those of kFrictionTerms.
+/// A friction law: a sum of terms from kFrictionTerms.
 struct FrictionLaw {
   std::string name;  ///< "viscous+dry"
   std::vector<const LawTerm*> terms;
 
-  /// Of one joint.
+  /// Number of parameters per joint.
   int parameter_count() const;
 };
 
-/// @param name  terms with '+' between them, such as "viscous+dry"
-/// @throws std::invalid_argument naming the terms there are
+/// Parses a friction law.
+/// @param name  terms separated by '+', such as "viscous+dry"
+/// @throws std::invalid_argument listing the terms
 FrictionLaw parse_law(std::string_view name);
 
-/// The laws that are worth comparing on any rig, simple ones first.
+/// Returns the laws to compare by default, simple ones first.
 std::vector<FrictionLaw> usual_laws();
 
-/// "viscous, drag, …": the words of all terms.
+/// Returns the names of all terms: "viscous, drag, …".
 std::string friction_words();
 
-/// Quantities of a joint that the term leaves to be estimated. The first is its size: at zero
-/// nothing is left of the term.
+/// Returns the joint quantities that the term estimates. The first is its magnitude: at zero the
+/// term vanishes.
 std::vector<HingeQuantity> quantities_of(const LawTerm& term);
 
-/// Of each joint: the torque from the work that motion without friction leaves unexplained.
+/// Returns the friction scale of each joint, from the work that is unexplained without friction.
 /// Recordings and mechanism as for `calibrate`.
 std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
                                            const std::vector<Recording>& recordings,
                                            const CalibrationOptions& options);
 
-/// Joints that friction laws can be told of: those with a friction parameter that is free or not
-/// zero; where there is none, all.
+/// Returns the joints whose friction can be compared: those with a friction parameter that is free
+/// or nonzero; all joints if there are none.
 std::vector<int> joints_with_friction(const Mechanism& mechanism);
 
-/// The mechanism with that law at the joints, its parameters free, and no other friction there.
-/// @throws std::invalid_argument where friction of a joint is tied to something
+/// Returns the mechanism with this friction law at the joints, its parameters free, and no other.
+/// @throws std::invalid_argument if a friction parameter of a joint is constrained (`Tie`)
 Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vector<int>& joints,
                    const std::vector<FrictionScale>& scales);
 

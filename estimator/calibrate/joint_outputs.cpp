@@ -10,16 +10,16 @@
 namespace estimator {
 namespace {
 
-constexpr std::size_t kLoadBatch = 64;  // samples whose loads are found together
+constexpr std::size_t kLoadBatch = 64;  // samples whose loads are computed together
 
-/// A root of a covariance, which may be singular.
+/// Returns a root of a possibly singular covariance.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& covariance) {
   if (covariance.size() == 0) return covariance;
   const SymmetricEigen solved = symmetric_eigen(covariance);
   return solved.vectors * solved.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
 }
 
-/// Standard deviations of what has these derivatives along the motion and along parameters.
+/// Standard deviations of quantities with these derivatives with respect to motion and parameters.
 Eigen::VectorXd deviations_of(const Eigen::MatrixXd& slopes, const Eigen::MatrixXd& covariance,
                               const Eigen::MatrixXd& along_root) {
   const Eigen::VectorXd variance = (slopes * covariance).cwiseProduct(slopes).rowwise().sum();
@@ -59,7 +59,7 @@ JointOutputs::JointOutputs(const SegmentSteps& steps, const StateOptions& option
 void JointOutputs::add(int sample, const SampleStep& step, const StateFilter::Estimate& estimate) {
   const int c = steps_.coordinate_count(), n = steps_.joint_count();
   const Eigen::MatrixXd S = step.motion_slopes.leftCols(2 * c);
-  // Accelerations that pushes are, taken as constant until the next sample.
+  // Disturbances as accelerations that are constant until the next sample.
   Eigen::MatrixXd B = Eigen::MatrixXd::Zero(S.rows(), 2 * c);
   B.block(2 * n, c, n, c) = S.block(n, c, n, c) / steps_.period(sample);
   const Eigen::MatrixXd means = S * estimate.mean + B * estimate.push;
@@ -89,7 +89,7 @@ void JointOutputs::flush() {
   waiting_.clear();
 }
 
-/// @param slopes  of the loads along joint angles, rates, accelerations, parameters, controls
+/// @param slopes  of the loads: joint angles, rates, accelerations, parameters, controls
 void JointOutputs::write(const Motion& motion, const Eigen::VectorXd& loads,
                          const Eigen::MatrixXd& slopes) {
   const int n = steps_.joint_count(), moves = 3 * n;

@@ -7,33 +7,33 @@
 
 namespace estimator {
 
-/// Makes of the states of a segment what its joints do and carry.
+/// Computes joint motion and loads from the states of a segment.
 class JointOutputs {
  public:
-  /// @param out  result, with all its rows
+  /// @param out  result, allocated here
   JointOutputs(const SegmentSteps& steps, const StateOptions& options, StateEstimate& out);
 
-  /// @param step      linearised about the state that the estimate's mean is the distance from
+  /// @param step      linearised about the state that the estimate's mean is relative to
   void add(int sample, const SampleStep& step, const StateFilter::Estimate& estimate);
-  /// Writes what waits for company; call it after the last sample.
+  /// Writes pending samples; call it after the last sample.
   void flush();
 
  private:
-  /// Motion of a sample as it is estimated, and its errors.
+  /// Estimated motion of a sample, and its errors.
   struct Motion {
     int sample;
     Eigen::VectorXd value;       // joint angles, rates, accelerations, and controls
-    Eigen::MatrixXd covariance;  // parameters being right
-    Eigen::MatrixXd along;       // derivatives along parameters
+    Eigen::MatrixXd covariance;  // for exact parameters
+    Eigen::MatrixXd along;       // derivatives with respect to the parameters
   };
   void write(const Motion& motion, const Eigen::VectorXd& loads, const Eigen::MatrixXd& slopes);
 
   const SegmentSteps& steps_;
   StateEstimate& out_;
-  Eigen::MatrixXd root_;                  // of the covariance of the parameters: C = root rootᵀ
-  std::vector<int> quantities_, joints_;  // of each load that is told
-  std::unique_ptr<const SensingProgram> loads_;  // null: none is
-  std::vector<int> columns_;  // of each parameter of the spread among those of the loads; −1: none
+  Eigen::MatrixXd root_;                         // of the parameter covariance C = root rootᵀ
+  std::vector<int> quantities_, joints_;         // of each load computed
+  std::unique_ptr<const SensingProgram> loads_;  // null: no loads
+  std::vector<int> columns_;  // index of each parameter among those of the loads; −1: none
   std::vector<Motion> waiting_;
 };
 

@@ -15,16 +15,16 @@
 namespace estimator {
 namespace {
 
-/// Laws whose errors differ by less than this many standard errors are not told apart: of equally
-/// good laws, one in twenty differs by more.
+/// Standard errors of difference below which laws are indistinguishable: of equally good laws, one
+/// in twenty differs by more.
 constexpr double kToldApart = 2.0;
 
 /// The one-standard-error rule [Breiman, Friedman, Olshen, Stone, Classification and Regression
-/// Trees, 1984, sec. 3.4.3], here of the paired difference: simpler laws within it are preferred.
+/// Trees, 1984, sec. 3.4.3], applied to the paired difference: prefers simpler laws within it.
 constexpr double kPreferred = 1.0;
 
-/// Errors that differ by less are the same, whatever their scatter, which vanishes where one law
-/// becomes the other: a model error of a twentieth of the readings' noise adds as much.
+/// Log-error difference that is negligible even if its scatter is smaller, as for a law that
+/// reduces to another: equals a model error of a twentieth of the reading noise.
 constexpr double kSameError = 1e-3;
 
 PieceMean mean_of(const std::vector<double>& values) {
@@ -45,18 +45,18 @@ std::vector<double> logarithms(const std::vector<double>& errors) {
   return result;
 }
 
-/// Index of the fold that holds a piece out.
+/// Index of the fold that holds out a part.
 int fold_of(std::size_t piece, std::size_t pieces, int folds) {
   return static_cast<int>(piece * static_cast<std::size_t>(folds) / pieces);
 }
 
-/// The first quantity of a term is its size; where that is at its bound the term is gone.
+/// Returns whether a term has vanished: its first quantity, the magnitude, is at its bound.
 bool is_gone(const Mechanism& mechanism, int joint, HingeQuantity quantity) {
   const Parameter& parameter = mechanism.hinge_parameter(joint, quantity);
   return parameter.free && parameter.value <= parameter.lower;
 }
 
-/// How often, over the folds, the size of a term ended at zero: terms by joints.
+/// Number of folds in which a term's magnitude ended at zero: terms by joints.
 using Vanishing = std::vector<std::vector<int>>;
 
 void count_vanished(const Mechanism& mechanism, const FrictionLaw& law,
@@ -92,14 +92,14 @@ bool is_simpler(const LawScore& a, const LawScore& b) {
   return std::pair(a.parameters, a.order) < std::pair(b.parameters, b.order);
 }
 
-/// One law over all folds.
+/// Runs one law over all folds.
 class LawRun {
  public:
   LawRun(const Mechanism& mechanism, const std::vector<Recording>& pieces,
          const CalibrationOptions& options, const CalibrationMonitor& monitor)
       : mechanism_(mechanism), pieces_(pieces), options_(options), monitor_(monitor) {}
 
-  /// @return false where it was stopped
+  /// @return false if stopped
   bool run(const std::vector<int>& joints, int folds,
            const std::function<void(const FrictionLaw&, int)>& on_fold, LawScore& score) const {
     score.errors.assign(pieces_.size(), std::numeric_limits<double>::quiet_NaN());

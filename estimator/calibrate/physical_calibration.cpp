@@ -53,7 +53,7 @@ std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
   return errors;
 }
 
-/// Over all sensors; slides count as the turns they are as large as [rad].
+/// RMSE over all sensors [rad]; sliding joints are scaled by JointUnits::scale.
 double reading_rmse(const ShootingProblem& problem) {
   double squares = 0.0, count = 0.0;
   const Eigen::VectorXd scales = sensor_scales(problem.mechanism());
@@ -107,9 +107,9 @@ void book_joint(const ShootingFit& fit, Calibration& result) {
   }
 }
 
-/// Replaces independent errors by what they are: those of an encoder where counting explains
-/// them, correlated as they are seen to be elsewhere.
-/// @return the errors of the encoders
+/// Replaces the assumption of independent errors: by quantization errors for encoders that they
+/// explain, by the observed autocorrelation for others.
+/// @return the errors of quantized encoders
 QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInformation& information,
                                         Eigen::VectorXd& variances,
                                         std::vector<std::string>& notes) {
@@ -128,7 +128,7 @@ QuantisedErrors account_for_correlation(const ShootingFit& fit, ParameterInforma
   return counting;
 }
 
-/// What readings alone, priors left out, say of the parameters.
+/// Information matrix of the readings alone, without priors.
 Eigen::MatrixXd seen_by_data(const ParameterInformation& information) {
   if (!information.valid) return {};
   return information.schur - information.group_schur.back();
@@ -144,7 +144,7 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
       .null_directions;
 }
 
-/// Lets the pieces tell, and widens the uncertainty where they disagree.
+/// Compares parts of the recordings, and inflates the uncertainty if they disagree.
 void compare_pieces(const ShootingFit& fit, const ParameterBook& book,
                     const CalibrationMonitor& monitor, Uncertainty& uncertainty,
                     Calibration& result) {

@@ -9,35 +9,34 @@
 
 namespace estimator {
 
-/// Parameters of the physical system (EstimateKind::kPhysical), by multiple shooting in continuous
-/// time (ShootingProblem), in three stages:
+/// Estimates physical parameters (EstimateKind::kPhysical) by multiple shooting in continuous time
+/// (ShootingProblem), in three stages:
 ///
-/// 1. short intervals and a generous process noise, with parameters that the data hardly see held
-///    near their start; where that ends far from the readings, once more from the parameters that
-///    still shorter intervals give;
-/// 2. the process noise as small as the data allow, found with the readings' noise from the
-///    residuals (variance components);
-/// 3. where the motion can be predicted from its start, the fit of the open-loop simulation itself,
-///    which knows nothing of controls that acted otherwise than recorded (Hinge::control_noise).
+/// 1. Short intervals and a large process noise, with weakly identifiable parameters held near
+///    their initial values. If this ends far from the readings, restarts from parameters
+///    estimated on still shorter intervals.
+/// 2. The smallest process noise that the data allow, estimated together with the reading noise
+///    from the residuals (variance components).
+/// 3. If the motion can be predicted from its start, a fit of the open-loop simulation, which does
+///    not model controls that acted otherwise than recorded (Hinge::control_noise).
 ///
-/// Parameters that 2 or 3 drive to a bound get a second chance from their start.
-///
-/// As `calibrate`.
+/// Parameters that stage 2 or 3 drives to a bound are restarted once from their initial value. As
+/// `calibrate`.
 Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                                const CalibrationOptions& options,
                                const CalibrationMonitor& monitor);
 
-/// The mechanism with parameters from stages 1 and 2; nothing where these do not converge. For
-/// mechanisms and recordings that `can_shoot`.
+/// Returns the mechanism with the parameters of stages 1 and 2; nothing if these do not converge.
+/// For mechanisms and recordings with `can_shoot`.
 std::optional<Mechanism> approach_physically(const Mechanism& mechanism,
                                              const std::vector<Recording>& recordings,
                                              const CalibrationOptions& options,
                                              const CalibrationMonitor& monitor);
 
-/// The same with every parameter kept at its value in `estimate`; as `evaluate`.
+/// Evaluates `estimate` with all parameters fixed; as `evaluate`.
 ///
-/// @param rig  what the input is checked against: an estimate may be no possible body (the
-///             calibration's notes say so) and still predict
+/// @param rig  checks the input: an estimate with inconsistent inertia (see the calibration's
+///             notes) may still predict well
 Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
                              const std::vector<Recording>& recordings,
                              const CalibrationOptions& options, const CalibrationMonitor& monitor);

@@ -33,7 +33,7 @@ bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
   return false;
 }
 
-/// One calibration from prepared data to result; `calibrate` runs its stages in order.
+/// One shadow calibration from prepared data to result.
 class Pipeline {
  public:
   Pipeline(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -73,7 +73,7 @@ class Pipeline {
   }
 
  private:
-  /// Before anything is chosen from the parameters, so that it does not depend on where they start.
+  /// Runs before anything is derived from the parameters, which may start anywhere.
   void approach(const std::vector<Recording>& recordings) {
     if (!options_.approach || !can_shoot(result_.mechanism, recordings)) return;
     CalibrationOptions options = options_;
@@ -125,7 +125,7 @@ class Pipeline {
                          group_variances(information, settings_.angle_noise));
   }
 
-  /// Open-loop simulation from the estimated start; refined where it predicts the motion.
+  /// Simulates open loop from the estimated initial states; refines the fit if it is predictive.
   void simulate() {
     SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step,
                               settings_.angle_noise);
@@ -143,8 +143,8 @@ class Pipeline {
     }
   }
 
-  /// Fits the simulation with smoothed dry friction, then from there with the rig's own; the kinks
-  /// of the latter make many local optima, so the better of the two is kept.
+  /// Fits the simulation with smoothed dry friction, then from there with the actual friction,
+  /// whose kinks cause many local optima. Keeps the better one.
   void refine(SimulationProblem& sharp) {
     const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
     SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,

@@ -19,7 +19,7 @@ Mechanism kept(Mechanism mechanism) {
   return mechanism;
 }
 
-/// The states of one segment of a joint estimation.
+/// Estimates the states of one segment of a joint estimation.
 class SegmentStates {
  public:
   SegmentStates(const ShootingFit& fit, int segment, const StateOptions& options, int threads)
@@ -59,7 +59,7 @@ class SegmentStates {
     return problem_.mechanism().parameters[static_cast<std::size_t>(index)].value;
   }
 
-  /// Readings of sensors, those of late ones with the sample that they are of.
+  /// Assigns readings to samples; those of delayed sensors to the sample that they measured.
   void find_readings() {
     sensed_.resize(static_cast<std::size_t>(count()));
     read_.resize(static_cast<std::size_t>(count()));
@@ -78,14 +78,14 @@ class SegmentStates {
     }
   }
 
-  /// A reading, from so long after the sample that it is booked with [s].
+  /// A reading, and the time since its sample [s].
   struct Read {
-    int sensor;  ///< an encoder, or the place of an axis
-    int row;     ///< the sample that it came with
+    int sensor;  ///< an encoder, or the index of an axis
+    int row;     ///< row in which it was recorded
     double after;
   };
 
-  /// What would be of before the start, or after the end, is of no sample.
+  /// Drops delayed readings from before the start or after the end.
   void book(std::vector<std::vector<Read>>& books, Read reading, double delay) const {
     int sample = reading.row;
     if (delay != 0.0) {
@@ -97,7 +97,7 @@ class SegmentStates {
     books[static_cast<std::size_t>(sample)].push_back(reading);
   }
 
-  /// First nodes are known as little as the joint estimation knows them beforehand.
+  /// The initial state has the prior of the joint estimation.
   StateFilter start() const {
     Eigen::VectorXd spread(2 * c_);
     spread << Eigen::VectorXd::Constant(c_, kStartAngleDeviation),
@@ -106,7 +106,7 @@ class SegmentStates {
             spread.cwiseAbs2().asDiagonal().toDenseMatrix()};
   }
 
-  /// What is read at a sample, beside what is expected of the state that its step is about.
+  /// Returns the readings at a sample relative to the expected readings of the linearised step.
   std::vector<StateFilter::Reading> readings_of(int sample, const SampleStep& step) const {
     std::vector<StateFilter::Reading> readings;
     const auto add = [&](const Eigen::RowVectorXd& slopes, double error, double deviation) {
@@ -157,7 +157,7 @@ class SegmentStates {
     return readings;
   }
 
-  /// Covariance of what pushes the state on its way to the next sample.
+  /// Covariance of the disturbance until the next sample.
   Eigen::MatrixXd push_of(int sample) const {
     const double T = steps_.period(sample);
     Eigen::MatrixXd push = Eigen::MatrixXd::Zero(2 * c_, 2 * c_);
@@ -170,7 +170,7 @@ class SegmentStates {
     return push;
   }
 
-  /// @param next  what the next sample's state is linearised about
+  /// @param next  linearisation state of the next sample
   void move(StateFilter& filter, int sample, const SampleStep& step, const Eigen::VectorXd& next) {
     if (sample + 1 == count()) {
       filter.move(Eigen::MatrixXd::Identity(2 * c_, 2 * c_),
@@ -182,7 +182,7 @@ class SegmentStates {
     filter.move(step.moved.leftCols(2 * c_), defect, push_of(sample));
   }
 
-  /// About the motion from the nodes, with all readings.
+  /// Smooths: linearised about the motion from the nodes, with all readings.
   void smooth(StateFilter& filter, JointOutputs& outputs) {
     const SegmentSteps::States at = steps_.along(nodes_);
     const std::vector<SampleStep> steps = steps_.linearize(0, at);
@@ -197,7 +197,7 @@ class SegmentStates {
     }
   }
 
-  /// About its own estimates, sample by sample, each with readings up to a lag beyond it.
+  /// Filters: linearised about its own estimates, each with readings up to a lag beyond it.
   void follow(StateFilter& filter, JointOutputs& outputs) {
     std::vector<SampleStep> steps;
     SegmentSteps::States at{steps_.state_of(nodes_.col(0)),
@@ -225,8 +225,8 @@ class SegmentStates {
   SegmentSteps steps_;
   std::vector<Sensor> sensors_;
   int c_;
-  Eigen::VectorXd density_;  // root spectral, of what the data show to be unexplained
-  std::vector<std::vector<Read>> read_, sensed_;  // of each sample: encoders, and other sensors
+  Eigen::VectorXd density_;  // root spectral density of the unexplained acceleration
+  std::vector<std::vector<Read>> read_, sensed_;  // by sample: encoders, and other sensors
   StateEstimate out_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-/// What is estimated of every joint; behind the motion its loads (JointLoad).
+/// Estimated quantities of a joint; its loads (JointLoad) follow the motion.
 enum class StateQuantity : int { kAngle, kRate, kAcceleration, kLoads };
 
 inline constexpr int kStateQuantities =
@@ -20,30 +20,30 @@ inline constexpr int quantity_of(JointLoad load) {
   return static_cast<int>(StateQuantity::kLoads) + static_cast<int>(load);
 }
 
-/// Whether a quantity of a joint can be told: not what a motor does that is not there, nor torques
-/// and reactions in a mechanism with loops, which its motion leaves open.
+/// Returns whether a quantity of a joint can be estimated: not the torque of an absent motor, nor
+/// torques and reactions in a mechanism with loops, which its motion does not determine.
 bool is_told(const Mechanism& mechanism, int joint, int quantity);
 
-/// What readings refer to.
+/// Readings used for the state at a sample.
 enum class StateReadings {
-  kAll,    ///< those of the whole segment: states are smoothed
-  kLagged  ///< those up to the sample, and for a lag beyond it
+  kAll,    ///< all readings of the segment: smoothing
+  kLagged  ///< readings up to the sample plus a lag: filtering, fixed-lag smoothing
 };
 
 struct StateOptions {
   StateReadings readings = StateReadings::kAll;
   double lag = 0.0;            ///< of kLagged; 0: a filter [s]
-  KeptParameters spread = {};  ///< how well the values are known; empty: exactly
-  bool loads = true;           ///< whether they are wanted
+  KeptParameters spread = {};  ///< parameter uncertainty; empty: exact
+  bool loads = true;           ///< whether to compute loads
 };
 
-/// What all joints do and carry over one segment as its readings have it, and how well that is
-/// known. What a joint that slides has is in m for rad, and N for N·m.
+/// Estimated motion and loads of all joints over one segment, with their uncertainty. For sliding
+/// joints read m for rad and N for N·m.
 struct StateEstimate {
   std::string recording;
   double start = 0.0;         ///< of the segment [s]
-  std::vector<double> times;  ///< of the rows since then [s]
-  /// Rows × joints · kStateQuantities, and standard deviations; NaN where it cannot be told.
+  std::vector<double> times;  ///< of the rows, from the start [s]
+  /// Rows × joints · kStateQuantities, and standard deviations; NaN: not determined.
   Eigen::MatrixXd values, deviations;
   Eigen::MatrixXd controls;  ///< as recorded: rows × motors, in hinge order
 
@@ -56,17 +56,17 @@ struct StateEstimate {
   static Eigen::Index column(int joint, JointLoad load) { return column(joint, quantity_of(load)); }
 };
 
-/// Estimates motion and loads at every sample from the readings of its segment, of encoders and all
-/// other sensors, with every parameter kept: a Kalman filter and its adjoint (StateFilter), about
-/// the nodes of the joint estimation for all readings, else about its own estimates. Noise levels
-/// are those of the joint estimation on whole recordings, which also tells where a segment begins.
+/// Estimates motion and loads at every sample from all sensor readings of the segment, with all
+/// parameters fixed. Uses a Kalman filter and its adjoint (StateFilter), linearised about the nodes
+/// of the joint estimation for smoothing, about its own estimates for filtering. Noise levels and
+/// initial states come from the joint estimation on whole recordings.
 ///
-/// Loads follow from motion by inverse dynamics. Unexplained acceleration, where the data show any,
-/// counts as constant over a sampling period. A reading of a late sensor is of its time less the
-/// delay, and counts with the sample next to that.
+/// Loads follow from motion by inverse dynamics. Unexplained acceleration, if any, is constant over
+/// a sampling period. A reading of a delayed sensor belongs to its time minus the delay, and is
+/// used at the nearest sample.
 ///
-/// @param rig       what the input is checked against
-/// @param estimate  the values
+/// @param rig       checks the input
+/// @param estimate  parameter values
 /// @throws std::invalid_argument as `calibrate`
 std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism& estimate,
                                            const std::vector<Recording>& recordings,

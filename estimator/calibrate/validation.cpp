@@ -42,7 +42,7 @@ struct WindowFit {
   std::vector<std::string> notes;
 };
 
-/// From the state that fits the whole window best.
+/// Simulates from the initial state that fits the whole window best.
 WindowFit fit_whole(const Mechanism& rig, const Mechanism& estimate, const Recording& window,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   Evaluation evaluation = chosen_kind(estimate, options) == EstimateKind::kPhysical
@@ -52,7 +52,7 @@ WindowFit fit_whole(const Mechanism& rig, const Mechanism& estimate, const Recor
           is_converged(evaluation.simulation_termination), std::move(evaluation.notes)};
 }
 
-/// From the state that fits the window's first rows best.
+/// Simulates from the initial state that fits the window's first rows best.
 WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recording& window,
                     int rows, const CalibrationOptions& options,
                     const CalibrationMonitor& monitor) {
@@ -74,7 +74,7 @@ WindowFit fit_start(const Mechanism& rig, const Mechanism& estimate, const Recor
   result.trajectory.measured = whole.angles;
   result.trajectory.control = whole.controls;
   result.trajectory.simulated = run.angles(0);
-  // The states are estimated as far as they see readings.
+  // States are estimated only for rows with used readings.
   Eigen::MatrixXd estimated = Eigen::MatrixXd::Constant(whole.angles.rows(), whole.angles.cols(),
                                                         std::numeric_limits<double>::quiet_NaN());
   estimated.topRows(rows) = result.trajectory.estimated;
@@ -94,8 +94,8 @@ std::vector<double> noise_levels(const std::vector<Recording>& recordings, std::
   return levels;
 }
 
-/// Rows of the segment that the state is estimated from; 0: all of them.
-/// @throws std::invalid_argument where nothing would be left to judge
+/// Returns the number of rows used to fit the initial state; 0: all.
+/// @throws std::invalid_argument if no rows would be left to compare
 int start_rows(const Recording& recording, const Segment& segment, double start_window) {
   if (!(start_window > 0.0)) return 0;
   const int rows = segment.first_sample_from(start_window);

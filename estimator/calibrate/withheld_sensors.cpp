@@ -13,9 +13,9 @@
 namespace estimator {
 namespace {
 
-constexpr double kLeastNarrowing = 1.05;  // less is told as nothing gained: it rounds to 1.0
+constexpr double kLeastNarrowing = 1.05;  // smaller ratios are no gain: they round to 1.0
 
-/// With the columns of all sensors in one matrix, in their order.
+/// Returns a segment with the columns of all sensors in one matrix, in order.
 Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
   const std::vector<Sensor> sensors = all_sensors_of(mechanism);
   Eigen::MatrixXd all(segment.angles.rows(), static_cast<Eigen::Index>(sensors.size()));
@@ -30,7 +30,7 @@ Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
   return segment;
 }
 
-/// Axes of withheld sensors beside encoders that are read.
+/// Axes of held-out inertial sensors with readings.
 std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   Mechanism all = mechanism;
   all.withheld.clear();
@@ -42,7 +42,7 @@ std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Seg
   return axes;
 }
 
-/// Readings of all sensors where the fit stands; noise of those withheld by their differences.
+/// The fitted problem with the readings of all sensors; noise of held-out ones from differences.
 ShootingProblem problem_with_all(const ShootingProblem& fitted,
                                  const std::vector<Segment>& segments, const ShootingGrid& grid) {
   Mechanism mechanism = fitted.mechanism();
@@ -80,7 +80,7 @@ Eigen::VectorXd deviations(const ShootingProblem& problem, const ParameterBook& 
       .standard_deviation;
 }
 
-/// Whether any parameter of a sensor's own is asked for.
+/// Returns whether a sensor has free parameters of its own.
 bool has_free(const ParameterBook& book, const Mechanism& mechanism, const std::string& sensor) {
   return std::ranges::any_of(book.asked(), [&](int index) {
     return is_of_sensor(mechanism, index) &&
@@ -88,7 +88,7 @@ bool has_free(const ParameterBook& book, const Mechanism& mechanism, const std::
   });
 }
 
-/// Errors of an encoder's readings as they are predicted.
+/// Prediction errors of an encoder's readings.
 std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segment>& segments,
                               int sensor) {
   std::vector<double> errors;
@@ -102,7 +102,7 @@ std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segm
   return errors;
 }
 
-/// Root mean square and mean.
+/// Stores root mean square and mean.
 void book_errors(const std::vector<double>& errors, WithheldSensor& out) {
   double squares = 0.0, sum = 0.0;
   for (const double error : errors) {

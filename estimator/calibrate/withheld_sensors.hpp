@@ -9,21 +9,21 @@
 
 namespace estimator {
 
-/// The recordings with the columns of withheld sensors moved to Segment::withheld.
+/// Returns the recordings with the columns of held-out sensors moved to Segment::withheld.
 /// @param recordings  with the columns of all sensors of the mechanism
-/// @throws std::invalid_argument when columns are too many or too few
+/// @throws std::invalid_argument if the number of columns is wrong
 std::vector<Recording> set_withheld_aside(const Mechanism& mechanism,
                                           std::vector<Recording> recordings);
 
-/// What withholding costs: how well what was not used is predicted, and how much narrower the
-/// parameters would be known with it, its noise judged by its own differences.
+/// Evaluates held-out sensors: their prediction errors, and how much more precise the parameters
+/// would be with them. Their noise is estimated from differences of readings.
 ///
 /// @param fitted  at the estimates, on `input` and `grid`
 std::vector<WithheldSensor> judge_withheld(const ShootingProblem& fitted,
                                            const ShootingInput& input, const ParameterBook& book,
                                            const ShootingGrid& grid);
 
-/// The same in words, a sentence a sensor.
+/// Returns one sentence per sensor.
 std::string describe(const WithheldSensor& sensor);
 
 }  // namespace estimator

@@ -13,30 +13,30 @@
 namespace estimator {
 namespace {
 
-constexpr int kPlans = 16;  // side by side: what the integration's lanes hold
-constexpr int kDraws = 3;   // that the search looks at beside the estimate
+constexpr int kPlans = 16;  // simulated at once: the number of SIMD lanes
+constexpr int kDraws = 3;   // used by the search in addition to the estimate
 constexpr std::uint64_t kSeed = 20261123;
 
-/// Share of a limit's range that plans leave free at either end, and of the speed's: what the
-/// search does not see are other draws and what counting adds to speeds.
+/// Safety margin of plans at either end of a limit's range and of the speed, for other draws and
+/// for quantization errors of speeds.
 constexpr double kMargin = 0.1;
 
-/// Growth of a change of the start above which a motion counts as one that cannot be predicted: of
-/// a count it would make a tenth of a radian.
+/// Sensitivity to the initial state above which a motion is unpredictable: an error of one count
+/// becomes a tenth of a radian.
 constexpr double kGrowthMax = 100.0;
-constexpr std::size_t kPredicted = 30;  // draws of which that is asked
-constexpr int kUnpredictableMax = 3;    // of them
+constexpr std::size_t kPredicted = 30;  // draws tested for predictability
+constexpr int kUnpredictableMax = 3;    // number of them
 
-/// Of the first points around the best plan of the screening, as a share of its mean amplitude.
+/// Initial step size around the best screened plan, relative to its mean amplitude.
 constexpr double kSpread = 0.3;
 
-constexpr double kUnseen = 1e9;         // deviation of what a plan does not see, as wanted
-constexpr double kOutOfQuestion = 1e6;  // added to what a plan exceeds
-constexpr double kRidge = 1e-13;        // beside a unit diagonal: of rounding
-constexpr double kQuietest = 0.003;     // share of the largest command that a screen begins at
+constexpr double kUnseen = 1e9;         // ratio to the target if it is not identifiable
+constexpr double kOutOfQuestion = 1e6;  // penalty, added to a plan's excess
+constexpr double kRidge = 1e-13;        // regularisation of a unit diagonal
+constexpr double kQuietest = 0.003;     // of the largest command, least random amplitude
 
-/// By how much a motion exceeds what it may, in shares of the limits; 0: not at all.
-/// @param margin  share that is kept free
+/// Returns how far a motion exceeds its limits, relative to them; 0: not at all.
+/// @param margin  relative safety margin
 double excess(const Excursion& motion, const std::vector<SensorLimits>& limits, double margin) {
   double worst = 0.0;
   for (std::size_t i = 0; i < limits.size(); ++i) {
@@ -54,8 +54,8 @@ double excess(const Excursion& motion, const std::vector<SensorLimits>& limits, 
   return worst;
 }
 
-/// Largest deviation among the targets, S⁻¹ (scatter) S⁻¹ being the covariance; kUnseen-fold where
-/// one is not seen.
+/// Returns the largest ratio of a standard deviation to its target, for the covariance
+/// S⁻¹ (scatter) S⁻¹; kUnseen if a target is not identifiable.
 /// @param information  S
 double worst_of(const Eigen::MatrixXd& information, const Eigen::MatrixXd& scatter,
                 const std::vector<DesignTarget>& targets) {
@@ -83,7 +83,7 @@ double worst_of(const Eigen::MatrixXd& information, const Eigen::MatrixXd& scatt
   return worst;
 }
 
-/// Judges plans, batch by batch.
+/// Evaluates plans, batch by batch.
 class Search {
  public:
   Search(const DesignTask& task, int threads)
@@ -98,8 +98,8 @@ class Search {
     seen_.at_bound = Eigen::VectorXi::Zero(n);
   }
 
-  /// Cost of each plan, and what it may not do.
-  /// @param plans  one a column
+  /// Returns the cost of each plan, with a penalty for exceeded limits.
+  /// @param plans  one per column
   std::vector<double> judge(const Eigen::MatrixXd& plans) {
     std::vector<PlanMotion> motions(values_.size());
     for_each_job(threads_, values_.size(), [&](std::size_t v) {
@@ -164,13 +164,13 @@ class Search {
   ParameterInformation seen_;
 };
 
-/// By how much a sum of signals must be scaled for its peak to stay within the limit; at most 1.
+/// Returns the factor, at most 1, that scales a sum of signals to the peak limit.
 double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
   const double peak = (task.signals * amplitudes).cwiseAbs().maxCoeff();
   return peak > task.limits.command_max ? task.limits.command_max / peak : 1.0;
 }
 
-/// Plans of all sizes and of all colours.
+/// Returns random plans of various amplitudes and spectra.
 Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
   if (task.law) {
     std::vector<Eigen::VectorXd> drawn(kPlans);
@@ -251,7 +251,7 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
 
 bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
   const PlanBench bench(task.mechanism, task.facts, 1);
-  std::mt19937_64 random(kSeed + 1);  // others than the search has seen
+  std::mt19937_64 random(kSeed + 1);  // draws that differ from the search's
   std::vector<Mechanism> values;
   for (int k = 0; k < draws; ++k) values.push_back(draw(task.mechanism, task.knowledge, random));
   std::atomic<int> unpredictable{0};

@@ -14,74 +14,74 @@
 
 namespace estimator {
 
-/// A parameter that an experiment is for.
+/// A parameter whose uncertainty an experiment should reduce.
 struct DesignTarget {
-  int place = 0;        ///< among the free parameters
-  double wanted = 0.0;  ///< deviation that counts as one [unit of the parameter], > 0
+  int place = 0;        ///< position among the free parameters
+  double wanted = 0.0;  ///< target standard deviation [unit of the parameter], > 0
 };
 
-/// What a run must stay within.
+/// Limits of a run.
 struct PlanLimits {
   double command_max = std::numeric_limits<double>::infinity();             ///< magnitude
   double command_slew_per_s_max = std::numeric_limits<double>::infinity();  ///< magnitude
-  std::vector<SensorLimits> sensors;                                        ///< one a sensor
+  std::vector<SensorLimits> sensors;                                        ///< one per sensor
 };
 
-/// Commands that depend on the motion, each by a few numbers of the order of 1: its plan.
+/// A feedback law with a few parameters of order 1, which form its plan.
 struct FeedbackLaw {
-  /// At a sample [unit of the control]; asked for several motions at once.
-  /// @param time    since the run began [s]
-  /// @param joints  where all joints are [rad or m], rates: theirs [rad/s or m/s]
+  /// Returns the command at a sample [unit of the control]. Called concurrently for several
+  /// motions.
+  /// @param time    since the start of the run [s]
+  /// @param joints  joint coordinates [rad or m], rates: theirs [rad/s or m/s]
   std::function<double(const Eigen::VectorXd& plan, double time, const Eigen::VectorXd& joints,
                        const Eigen::VectorXd& rates)>
       command;
-  std::function<Eigen::VectorXd(std::mt19937_64&)> draw;  ///< a plan to begin with
-  Eigen::Index samples = 0;                               ///< of a run
+  std::function<Eigen::VectorXd(std::mt19937_64&)> draw;  ///< a random initial plan
+  Eigen::Index samples = 0;                               ///< per run
 };
 
-/// What to design: commands that are sums of given signals, or that follow a law.
+/// Design task: optimise the amplitudes of given signals, or the parameters of a feedback law.
 struct DesignTask {
-  Mechanism mechanism;  ///< at today's estimate
+  Mechanism mechanism;  ///< at the current estimate
   Knowledge knowledge;
   std::vector<DesignTarget> targets;  ///< at least one
   PlanFacts facts;
   PlanLimits limits;
-  Eigen::MatrixXd signals;  ///< samples × signals, facts.period apart; empty: there is a law
+  Eigen::MatrixXd signals;  ///< samples × signals, facts.period apart; empty: use the law
   std::optional<FeedbackLaw> law;
 };
 
-/// What becomes of a design.
+/// Result of a design.
 struct Design {
-  Eigen::VectorXd plan;  ///< amplitudes of the signals or numbers of the law; empty: no plan stays
-                         ///< within the limits
-  double worst = std::numeric_limits<double>::infinity();  ///< over targets and draws, as wanted
-  /// What plans of this kind can see at all, all that were tried together.
+  Eigen::VectorXd plan;  ///< amplitudes or law parameters; empty: none satisfies the limits
+  double worst = std::numeric_limits<double>::infinity();  ///< max ratio to targets, mean of draws
+  /// Identifiability from all plans tried together.
   Uncertainty seen;
 };
 
-/// How much work a design may be.
+/// Limits of the design effort.
 struct DesignEffort {
-  int screens = 6;                  ///< batches of plans at random, before the search
-  int rounds = 40;                  ///< of the search
-  int threads = 1;                  ///< results do not depend on it
-  std::function<bool()> over = {};  ///< asked before every batch: whether time is up
+  int screens = 6;                  ///< batches of random plans before the search
+  int rounds = 40;                  ///< iterations of the search
+  int threads = 1;                  ///< the result does not depend on it
+  std::function<bool()> over = {};  ///< called before every batch: whether time is up
 };
 
-/// Commands that leave the largest deviation among the targets, each as a multiple of what is
-/// wanted, as small as can be: for the estimate and, in the geometric mean, for draws of what is
-/// known (METHOD: Σ TᵀT of the plan's sensitivities beside what earlier recordings gave). Plans
-/// whose motion comes near a limit, for the estimate or a draw, or whose motion is too sensitive to
-/// its start to be predicted, are out of the question.
+/// Designs the plan that minimises the largest ratio of a parameter's standard deviation to its
+/// target: the geometric mean over the estimate and random draws from the prior information
+/// (METHOD: Σ TᵀT of the plan's sensitivities plus the information of earlier recordings). Rejects
+/// plans whose motion comes near a limit for the estimate or a draw, or is too sensitive to its
+/// initial state to be predicted.
 Design design_plan(const DesignTask& task, const DesignEffort& effort);
 
-/// Commands of plans on a mechanism, samples × plans: sums of signals are scaled down where their
-/// peak exceeds the limit, and all are held back where they change too fast (daq::SafetyMonitor).
-/// @param plans  one a column
+/// Returns the commands of plans on a mechanism, samples × plans. Sums of signals are scaled down
+/// to the peak limit, and all commands are slew-rate limited (daq::SafetyMonitor).
+/// @param plans  one per column
 Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanBench& bench,
                                  const Mechanism& values, const Eigen::MatrixXd& plans);
 
-/// Whether with a plan every one of so many draws of what is known stays within the limits, and
-/// nearly all of them move so that they can be predicted.
+/// Returns whether, with a plan, all of `draws` random draws from the prior information stay within
+/// the limits and nearly all motions are predictable.
 bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
 
 }  // namespace estimator

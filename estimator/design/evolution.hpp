@@ -7,24 +7,24 @@
 
 namespace estimator {
 
-/// Looks for the least of a function that need not be smooth, nor more than an order among points:
-/// evolution strategy with covariance matrix adaptation [Han16, figure 6, weights all positive].
-/// The same seed gives the same points.
+/// Minimises a function of which only the order of values matters, by CMA-ES: evolution strategy
+/// with covariance matrix adaptation [Han16, figure 6, positive weights only]. Deterministic for a
+/// given seed.
 ///
 /// [Han16] N. Hansen, The CMA evolution strategy: a tutorial, arXiv:1604.00772, 2016.
 class Evolution {
  public:
-  /// @param start   where the search begins
-  /// @param spread  σ: how far around it the first points lie, in every direction
+  /// @param start   initial mean
+  /// @param spread  initial step size σ, equal in all directions
   Evolution(const Eigen::VectorXd& start, double spread, int points, std::uint64_t seed);
 
-  /// The points of the next round, one a column.
+  /// Returns the points of the next iteration, one per column.
   const Eigen::MatrixXd& ask();
 
-  /// @param costs  of the points asked for, in order; NaN counts as the worst
+  /// @param costs  of the points returned by `ask`, in order; NaN counts as the worst
   void tell(const std::vector<double>& costs);
 
-  /// The best of all points told.
+  /// The best point so far.
   const Eigen::VectorXd& best() const { return best_; }
 
  private:
@@ -32,9 +32,9 @@ class Evolution {
 
   Eigen::VectorXd mean_, path_, spread_path_, weights_;
   Eigen::MatrixXd covariance_, axes_, points_;
-  Eigen::VectorXd lengths_;  // of the axes
+  Eigen::VectorXd lengths_;  // square roots of the eigenvalues
   double spread_;
-  double mass_ = 0.0;  // μ_eff
+  double mass_ = 0.0;  // μ_eff, variance-effective selection mass
   int rounds_ = 0;
   std::mt19937_64 random_;
   Eigen::VectorXd best_;

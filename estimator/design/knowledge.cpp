@@ -12,18 +12,18 @@ namespace {
 
 constexpr int kTrials = 50;
 
-/// With a unit diagonal, a direction that priors tell less of than this is drawn no wider.
+/// Least eigenvalue of the prior information, for a unit diagonal: bounds the spread of draws.
 constexpr double kLeastTold = 1e-6;
 
 constexpr double kRounding = 1e-14;
 
-/// A symmetric matrix with a unit diagonal as V diag(λ) Vᵀ, and the scale that it had.
+/// Eigendecomposition V diag(λ) Vᵀ of a symmetric matrix scaled to a unit diagonal, and the scale.
 struct Spectrum {
   Eigen::VectorXd scale, values;
   Eigen::MatrixXd vectors;
 };
 
-/// @param symmetric  with a diagonal above zero
+/// @param symmetric  with a positive diagonal
 Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
   const Eigen::VectorXd scale = symmetric.diagonal().cwiseSqrt();
   const Eigen::VectorXd unit = scale.cwiseInverse();
@@ -31,7 +31,7 @@ Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
   return {scale, values, vectors};
 }
 
-/// Rows with something on the diagonal.
+/// Returns the rows with a positive, finite diagonal element.
 std::vector<Eigen::Index> told(const Eigen::MatrixXd& symmetric) {
   std::vector<Eigen::Index> rows;
   for (Eigen::Index i = 0; i < symmetric.rows(); ++i) {
@@ -40,8 +40,8 @@ std::vector<Eigen::Index> told(const Eigen::MatrixXd& symmetric) {
   return rows;
 }
 
-/// Of the rows with something on the diagonal; zero elsewhere.
-/// @param least  eigenvalue that counts, of a unit diagonal
+/// Inverse of the rows with a positive diagonal; zero elsewhere.
+/// @param least  smallest eigenvalue, for a unit diagonal
 Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& symmetric, double least) {
   const std::vector<Eigen::Index> rows = told(symmetric);
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(symmetric.rows(), symmetric.cols());

@@ -7,27 +7,26 @@
 
 namespace estimator {
 
-/// What is known of a mechanism's free parameters before a recording, in the order of
-/// FreeParameters.
+/// Prior information about a mechanism's free parameters, in the order of FreeParameters.
 struct Knowledge {
-  Eigen::MatrixXd information;  ///< Λ, inverse covariance; zero along what nothing is known of
-  Eigen::MatrixXd root;         ///< of the covariance that draws have, root·rootᵀ
+  Eigen::MatrixXd information;  ///< Λ, inverse covariance; zero in unknown directions
+  Eigen::MatrixXd root;         ///< of the covariance of random draws, root·rootᵀ
 };
 
-/// A parameter of which nothing is known but its value is drawn with a deviation of this share.
+/// Relative standard deviation of draws of a parameter without prior information.
 inline constexpr double kUnknownShare = 0.25;
 
-/// Of priors alone: Gaussians and drawings.
+/// Prior information from priors alone: Gaussian and CAD priors.
 Knowledge knowledge_of_priors(const Mechanism& mechanism);
 
-/// Of an estimate, whose covariance holds what priors said. Parameters without a variance (what the
-/// recordings did not see, or what was held) tell nothing.
+/// Prior information from an estimate, whose covariance includes the priors. Parameters without a
+/// variance (unidentifiable or fixed) contribute no information.
 ///
 /// @param covariance  free × free
 Knowledge knowledge_of_estimate(const Mechanism& mechanism, const Eigen::MatrixXd& covariance);
 
-/// The mechanism with its free parameters drawn from what is known of them: within their bounds,
-/// and with bodies that can exist. Where no draw is possible, the estimate itself.
+/// Returns the mechanism with randomly drawn free parameters, within bounds and physically
+/// consistent. Returns the mechanism unchanged if no such draw is found.
 Mechanism draw(const Mechanism& mechanism, const Knowledge& knowledge, std::mt19937_64& random);
 
 }  // namespace estimator

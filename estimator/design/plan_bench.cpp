@@ -15,9 +15,9 @@
 namespace estimator {
 namespace {
 
-constexpr int kHarmonics = 8;  // of errors of counting; the rest, 7 % of the variance, as white
+constexpr int kHarmonics = 8;  // of quantization errors; the rest, 7 % of the variance, is white
 
-/// Joints at rest over zero rates, with loops closed.
+/// Joint coordinates and zero rates at rest, with loops closed.
 Eigen::MatrixXd closed_rest(const Mechanism& mechanism, const PlanFacts& facts) {
   Eigen::MatrixXd state = Eigen::MatrixXd::Zero(2 * facts.start.size(), 1);
   state.topRows(facts.start.size()) = facts.start;
@@ -80,7 +80,7 @@ MotionInterval PlanBench::interval_of(const HeldControls& controls, Eigen::Index
           .period = facts_.period};
 }
 
-/// Coordinates over their rates, at rest.
+/// Initial coordinates and zero rates.
 Eigen::VectorXd PlanBench::start_state() const {
   const std::vector<int>& independent = program_.independent();
   const auto n = static_cast<Eigen::Index>(independent.size());
@@ -95,7 +95,7 @@ Eigen::MatrixXd PlanBench::drive(const Mechanism& values, Eigen::Index samples, 
   for (const ControlDelay& delay : control_delays(program_, values)) {
     latest = std::max(latest, delay.value);
   }
-  // Commands given so many samples ago still act.
+  // Delayed commands up to this many samples old still act.
   const auto acting = static_cast<Eigen::Index>(std::ceil(latest / facts_.period)) + 1;
   const auto count = static_cast<std::size_t>(plans);
   const std::vector<int>& independent = program_.independent();
@@ -130,7 +130,7 @@ Eigen::MatrixXd PlanBench::drive(const Mechanism& values, Eigen::Index samples, 
     motion.run(intervals, joints);
     for (std::size_t at = 0; at < count; ++at) {
       intervals[at].start = intervals[at].end;
-      // What follows from the coordinates moves as much in a sample.
+      // Dependent joints: mean rate over the sample.
       rates[at] = (joints[at].row(1) - joints[at].row(0)) / facts_.period;
       for (Eigen::Index i = 0; i < n; ++i) {
         rates[at][independent[static_cast<std::size_t>(i)]] = intervals[at].end[n + i];
@@ -163,7 +163,7 @@ PlanMotion PlanBench::move(const Mechanism& values, const Eigen::MatrixXd& comma
   return motion;
 }
 
-/// Goes on from where the commands end; joints get the samples.
+/// Continues the motion after the last command and appends its samples to `joints`.
 void PlanBench::coast(const Mechanism& values, const PlanMotion& motion,
                       std::vector<Eigen::MatrixXd>& joints) const {
   const auto samples = static_cast<Eigen::Index>(facts_.coast / facts_.period) + 2;
@@ -183,7 +183,7 @@ void PlanBench::coast(const Mechanism& values, const PlanMotion& motion,
   }
 }
 
-/// What a sensor reads but for its constants.
+/// Returns a sensor's reading without constant offsets.
 Eigen::VectorXd PlanBench::turn_of(int sensor, const Eigen::MatrixXd& joints) const {
   Eigen::VectorXd turn = Eigen::VectorXd::Zero(joints.rows());
   for (const Sensor::Term& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
@@ -201,7 +201,7 @@ Excursion PlanBench::excursion_of(const Eigen::MatrixXd& joints) const {
   for (Eigen::Index i = 0; i < count; ++i) {
     const Eigen::VectorXd readings = turn_of(static_cast<int>(i), joints);
     const Eigen::Index steps = readings.size() - 1;
-    // NaN must not hide among the others.
+    // NaN must not be masked by other values.
     excursion.lowest[i] = readings.minCoeff<Eigen::PropagateNaN>();
     excursion.highest[i] = readings.maxCoeff<Eigen::PropagateNaN>();
     excursion.fastest[i] =
@@ -224,9 +224,9 @@ std::vector<PlanInformation> PlanBench::look(const Mechanism& values, const Plan
   return informations;
 }
 
-/// Of one sensor. Between two samples of a plan the rig is read several times.
-/// @param rows  T, one a sample
-/// @param turn  that is read but for constants, one a sample
+/// Scatter of one sensor. The rig is sampled several times between two samples of a plan.
+/// @param rows  T, one row per sample
+/// @param turn  reading without offsets, one per sample
 Eigen::MatrixXd PlanBench::scatter_of(int sensor, const Eigen::MatrixXd& rows,
                                       const Eigen::VectorXd& turn) const {
   const double quantum = facts_.quantum[sensor];
@@ -246,9 +246,10 @@ Eigen::MatrixXd PlanBench::scatter_of(int sensor, const Eigen::MatrixXd& rows,
                           1.0 / facts_.noise[sensor]);
 }
 
-/// Of whitened readings J = [J_x, J_χ] and what ties the start down, by QR: the block of R that is
-/// left of the parameters once the start state is eliminated, RᵀR = Σ TᵀT, T = J_χ − J_x R_x⁻¹
-/// R_xχ. A late encoder counts as if it read at the samples: what it reads later is as much.
+/// Computes the information by QR of the whitened readings J = [J_x, J_χ] and the prior of the
+/// initial state: the block of R for the parameters after eliminating the initial state,
+/// RᵀR = Σ TᵀT, T = J_χ − J_x R_x⁻¹ R_xχ. Encoder delays are neglected: delayed readings carry as
+/// much.
 PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes,
                                           const Eigen::MatrixXd& joints) const {
   const Eigen::Index states = 2 * program_.coordinate_count();
@@ -258,7 +259,7 @@ PlanInformation PlanBench::information_of(const IntervalSlopes::Result& slopes,
   PlanInformation result;
   for (Eigen::Index i = 0; i < sensors; ++i) {
     const IntervalSlopes::RowMajor& own = slopes.readings[static_cast<std::size_t>(i)];
-    // Fewer readings than there will be, each worth as many.
+    // Weight each row by the number of readings that it represents.
     const double weight = std::sqrt(facts_.rate * facts_.period) / facts_.noise[i];
     auto rows = J.middleRows(i * samples, samples);
     rows.leftCols(states) = weight * own.leftCols(states);

@@ -12,68 +12,68 @@
 
 namespace estimator {
 
-/// What all plans of one design have in common.
+/// Data common to all plans of a design.
 struct PlanFacts {
-  double period = 0.0;    ///< of the commands, each held so long [s]
-  double rate = 0.0;      ///< readings a second [Hz]
-  int motor = 0;          ///< that is commanded, among the motors
-  Eigen::VectorXd start;  ///< where joints rest when a run begins [rad or m]
-  Eigen::VectorXd noise;  ///< standard deviation of a reading, one a sensor [rad or m]
-  double coast = 0.0;     ///< that the motion goes on for once nothing is commanded any more [s]
-  /// One count of each sensor whose errors are those of counting [rad or m]; 0: its noise is white.
+  double period = 0.0;    ///< of the commands, each held constant [s]
+  double rate = 0.0;      ///< sampling rate of the sensors [Hz]
+  int motor = 0;          ///< commanded motor, index among the motors
+  Eigen::VectorXd start;  ///< joint coordinates at rest before a run [rad or m]
+  Eigen::VectorXd noise;  ///< standard deviation of a reading, one per sensor [rad or m]
+  double coast = 0.0;     ///< simulated time after the last command [s]
+  /// Quantization step of each sensor with quantization errors [rad or m]; 0: white noise.
   Eigen::VectorXd quantum = Eigen::VectorXd::Zero(noise.size());
 };
 
-/// How far a motion goes, coasting included, one a sensor; not finite where it diverges.
+/// Extremes of a motion, coasting included, one per sensor; not finite if it diverges.
 struct Excursion {
   Eigen::VectorXd lowest, highest;  ///< [rad or m]
   Eigen::VectorXd fastest;          ///< magnitude [rad/s or m/s]
 };
 
-/// What a recording of a plan would say.
+/// Predicted information of a recording of a plan.
 struct PlanInformation {
-  Eigen::MatrixXd information;  ///< Σ TᵀT over its readings, whitened: free × free
-  Eigen::MatrixXd scatter;  ///< covariance of Σ Tᵀe, e being their errors: as it, but for counts
-  Eigen::VectorXd scale;    ///< its diagonal if the initial state were known
-  double growth = 0.0;      ///< largest share of a change of the start that a reading shows
+  Eigen::MatrixXd information;  ///< Σ TᵀT over the whitened readings: free × free
+  Eigen::MatrixXd scatter;  ///< covariance of Σ Tᵀe for reading errors e; differs for quantization
+  Eigen::VectorXd scale;    ///< diagonal of the information for a known initial state
+  double growth = 0.0;      ///< largest sensitivity of a reading to an initial coordinate
 };
 
-/// Plans in motion, for what is asked of them next.
+/// Simulated motions of plans.
 struct PlanMotion {
   std::vector<HeldControls> controls;
   std::vector<MotionInterval> intervals;
-  std::vector<Excursion> excursions;    ///< of each plan
-  std::vector<Eigen::MatrixXd> joints;  ///< of each plan, samples × joints, coasting left out
-  Eigen::MatrixXd end;                  ///< where joints are when the commands end, joints × plans
+  std::vector<Excursion> excursions;    ///< per plan
+  std::vector<Eigen::MatrixXd> joints;  ///< per plan, samples × joints, without coasting
+  Eigen::MatrixXd end;                  ///< joint coordinates at the last command, joints × plans
 };
 
-/// Decides at a sample on the command of one of the plans, by its place.
-/// @param time    since the run began [s]
-/// @param joints  where all joints are [rad or m]
+/// Computes the command of one plan, given by its index, at a sample.
+/// @param time    since the start of the run [s]
+/// @param joints  all joint coordinates [rad or m]
 /// @param rates   [rad/s or m/s]
 using PlanFeedback = std::function<double(
     Eigen::Index plan, double time, const Eigen::VectorXd& joints, const Eigen::VectorXd& rates)>;
 
-/// Simulates plans on a mechanism, many side by side, from rest, and tells what their recordings
-/// would say about the free parameters. Initial states are unknown to whoever estimates.
+/// Simulates many plans at once from rest, and computes the information of their recordings about
+/// the free parameters. The initial states count as unknown.
 class PlanBench {
  public:
-  /// @param mechanism  what is free in it, and what is built into the equations
-  /// @throws std::invalid_argument where its loops cannot be closed at the start
+  /// @param mechanism  defines the free parameters and the structure of the equations
+  /// @throws std::invalid_argument if its loops cannot be closed at the start
   PlanBench(const Mechanism& mechanism, PlanFacts facts, int threads);
 
   const PlanFacts& facts() const { return facts_; }
 
-  /// The commands that come of feedback, samples × plans; the last is zero. Under them the plans
-  /// move as they did while it decided.
+  /// Returns the commands that result from feedback, samples × plans; the last is zero. `move` with
+  /// these commands reproduces the motion.
   Eigen::MatrixXd drive(const Mechanism& values, Eigen::Index samples, Eigen::Index plans,
                         const PlanFeedback& feedback) const;
 
-  /// @param values    a mechanism of the same build
+  /// @param values    a mechanism of the same structure
   /// @param commands  samples × plans
   PlanMotion move(const Mechanism& values, const Eigen::MatrixXd& commands) const;
 
-  /// Of plans in motion, those at these places.
+  /// Computes the information of the plans with these indices.
   std::vector<PlanInformation> look(const Mechanism& values, const PlanMotion& motion,
                                     const std::vector<std::size_t>& places) const;
 
@@ -94,15 +94,15 @@ class PlanBench {
   std::vector<Sensor> sensors_;
   Eigen::VectorXd start_;  // of the joints, loops closed
   TreeProgram program_;
-  std::vector<Eigen::Index> moving_;  // places among the free parameters
+  std::vector<Eigen::Index> moving_;  // positions among the free parameters
   struct Source {
     Eigen::Index place;  // likewise
     double factor;
   };
-  std::vector<std::vector<Source>> offsets_, delays_;  // what those of each sensor follow from
+  std::vector<std::vector<Source>> offsets_, delays_;  // parameters behind offset and delay
   Eigen::Index free_count_;
   int steps_a_sample_;
-  double near_rest_;  // longest step where joints that creep are near rest [s]
+  double near_rest_;  // longest step with creeping joints near rest [s]
   int threads_;
 };
 

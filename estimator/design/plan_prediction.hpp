@@ -8,19 +8,18 @@
 
 namespace estimator {
 
-/// How well the free parameters will be known once a planned run is recorded and calibrated
-/// together with what there is: the information of the fit of the open-loop simulation
-/// (calibrate_physical), for readings with the noise stated or with the errors of counting. Costs a
+/// Predicts the uncertainty of the free parameters after a planned run has been recorded and
+/// calibrated together with earlier recordings. Uses the information of the open-loop simulation
+/// fit (calibrate_physical), for readings with given noise or quantization. Costs one
 /// linearisation.
 ///
-/// @param earlier  recordings that there are
-/// @param run      the run as its readings would be without noise and without counting, with its
-///                 controls
-/// @param noise    standard deviation of a reading, one a sensor [rad or m]
-/// @param quantum  one count of each sensor, whose errors are those of counting [rad or m]; 0: it
-///                 does not count, and the noise is white
-/// @param known    information, free × free, that stands for the priors and for recordings that are
-///                 not there any more; empty: the priors' own
+/// @param earlier  existing recordings
+/// @param run      the planned run: readings without noise and quantization, and controls
+/// @param noise    standard deviation of a reading, one per sensor [rad or m]
+/// @param quantum  quantization step of each sensor with quantization errors [rad or m]; 0: white
+///                 noise
+/// @param known    information, free × free, of priors and of recordings that no longer exist;
+///                 empty: that of the priors
 /// @throws std::invalid_argument as `calibrate`
 Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording>& earlier,
                          const Segment& run, const Eigen::VectorXd& noise,

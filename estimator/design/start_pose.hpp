@@ -6,16 +6,16 @@
 
 namespace estimator {
 
-/// Where joints are after half a minute without a command, let go at rest: friction may hold them
-/// anywhere near.
+/// Returns the joint coordinates half a minute after release from rest without a command. Friction
+/// may hold joints away from equilibrium. Without motors, returns `joints`.
 ///
-/// @param joints  where they are let go [rad or m]
+/// @param joints  initial coordinates [rad or m]
 Eigen::VectorXd come_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints);
 
-/// Where joints rest before a run: where they are placed; the others come to rest from their zeros,
-/// or where gravity leaves them if that is an upright balance.
+/// Returns the joint coordinates at rest before a run. Joints without a given coordinate move to
+/// rest from their zero, or from stable equilibrium if the zero is an upright balance.
 ///
-/// @param placed  one a joint [rad or m]; NaN: nothing is said
+/// @param placed  given coordinates, one per joint [rad or m]; NaN: not given
 Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed);
 
 }  // namespace estimator

@@ -17,7 +17,7 @@ namespace estimator {
 namespace {
 
 constexpr double kRest = 1e-9;   // [rad]; less is rounding
-constexpr double kAtEnd = 0.25;  // counts; so near to an end of the range is at it
+constexpr double kAtEnd = 0.25;  // counts; tolerance for a reading at an end of the range
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -44,7 +44,7 @@ Range range_of(const Recording& recording, int sensor) {
 Range command_range(const Recording& recording, int motor) {
   Range range;
   for (const Segment& segment : recording.segments) {
-    // The last row's is held over no time.
+    // The last row's command is held over no time.
     for (Eigen::Index k = 0; k + 1 < segment.controls.rows(); ++k) {
       range.add(segment.controls(k, motor));
     }
@@ -62,14 +62,14 @@ Finding finding_about(const char* kind, Severity severity, const Recording& reco
   return finding;
 }
 
-/// That a joint cannot stand where it is.
+/// Explains that a joint cannot be at rest at its reading.
 std::string rest_text(const JointUnits& units, const RestlessJoint& joint) {
   return "its joint cannot rest at " + number_text(joint.reading, 4) + " " + units.coordinate +
          ", where " + number_text(joint.pull) + " " + units.force +
          " pull at it and dry friction holds " + number_text(joint.friction) + " " + units.force;
 }
 
-/// Whether a joint of a sensor has end stops, against which it may stay.
+/// Returns whether a joint of a sensor has end stops, at which it may stay.
 bool has_stops(const Mechanism& mechanism, const Sensor& sensor) {
   return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
     return std::ranges::any_of(sensor.terms,
@@ -77,10 +77,10 @@ bool has_stops(const Mechanism& mechanism, const Sensor& sensor) {
   });
 }
 
-/// Looks for plateaus at one end of a sensor's range.
+/// Finds plateaus at one end of a sensor's range.
 class PlateauSearch {
  public:
-  /// @param end  the reading at which it would be stuck; side: +1 the largest, −1 the smallest
+  /// @param end   the reading at the plateau; side: +1 the largest, −1 the smallest
   PlateauSearch(const ReadingSeries& series, const SignalScale& scale, double end, double side,
                 double unit, bool has_stops)
       : series_(series),
@@ -90,7 +90,7 @@ class PlateauSearch {
         unit_(unit),
         has_stops_(has_stops) {}
 
-  /// Calls visit(first, count) for each.
+  /// Calls visit(first, count) for each plateau.
   template <typename Visit>
   void run(const Visit& visit) const {
     constexpr std::size_t kShortest = 4;
@@ -116,13 +116,13 @@ class PlateauSearch {
     return is_passed(first, behind);
   }
 
-  /// Whether the motion on the open side of a plateau of so many readings, at which the series
-  /// begins or ends, is on a parabola that is far beyond the plateau's value a little farther on.
-  /// That of a joint which is let go or comes to rest has its vertex there.
-  /// @param edge  the first reading behind the plateau, or the plateau's first
+  /// Returns whether the motion next to a plateau at the beginning or end of the series follows a
+  /// parabola that passes far beyond the plateau's value nearby. The parabola of a joint that is
+  /// released or comes to rest has its vertex there.
+  /// @param edge  the first reading after the plateau, or the plateau's first
   bool comes_from_beyond(std::size_t plateau, std::size_t edge) const {
-    constexpr double kMoved = 0.1;   // of the motion that is fitted, what is beyond a bent parabola
-    constexpr double kUnlike = 4.0;  // times the noise's square, readings off a parabola
+    constexpr double kMoved = 0.1;   // of the fitted motion; bent parabolas overshoot by less
+    constexpr double kUnlike = 4.0;  // times the noise variance; more: not a parabola
     const bool begins = edge == plateau;
     for (std::size_t window = kSide; window <= kWindowMost && window <= 4 * plateau; window *= 2) {
       const std::size_t from = begins ? edge : edge - window;
@@ -143,13 +143,13 @@ class PlateauSearch {
     return false;
   }
 
-  /// Of a reading, with counting and rounding.
+  /// Resolution of a reading: noise, quantization and rounding.
   double least_at(std::size_t position) const {
     return std::max(scale_.noise(position), scale_.quantum()) + kRest * unit_;
   }
 
-  /// Whether the motion enters and leaves with a speed that would have carried it far beyond, on a
-  /// parabola, in the time of the plateau: v T/4.
+  /// Returns whether the motion enters and leaves fast enough to have passed the plateau by far: on
+  /// a parabola the overshoot in the plateau's time T is v T/4.
   bool is_passed(std::size_t first, std::size_t behind) const {
     if (first < kSide || behind + kSide > series_.size()) return false;
     if (!series_.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
@@ -161,14 +161,14 @@ class PlateauSearch {
     const double out = -side_ * fit(behind).slope(series_.times[behind - 1]);
     const double time = series_.times[behind - 1] - series_.times[first];
     const double overshoot = 0.25 * std::min(in, out) * time;
-    // What stops within a period is no motion, but it may be a blow; that one does not leave as
-    // fast as it came after a rest.
+    // A motion that stops within a period may be an impact. After an impact and a rest, however, a
+    // joint does not leave as fast as it came.
     return overshoot > kFar * least_at(first) && std::min(in, out) > 0.25 * std::max(in, out);
   }
 
-  static constexpr std::size_t kSide = 8;         // readings beside a plateau that are looked at
-  static constexpr std::size_t kWindowMost = 64;  // where one side alone is seen
-  static constexpr double kFar = 6.0;             // noise deviations, or counts
+  static constexpr std::size_t kSide = 8;         // readings examined on each side of a plateau
+  static constexpr std::size_t kWindowMost = 64;  // where only one side is observed
+  static constexpr double kFar = 6.0;             // noise standard deviations, or counts
 
   const ReadingSeries& series_;
   const SignalScale& scale_;
@@ -191,7 +191,7 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
       int plateaus = 0, readings = 0;
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
-        // As they were read: what is clipped is not continued over turns.
+        // Not unwrapped: readings are clipped before turns are counted.
         const ReadingSeries series = observed_readings(segment, segment.angles.col(i), false);
         const SignalScale scale(series, quanta[static_cast<std::size_t>(i)]);
         PlateauSearch(series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor))
@@ -203,7 +203,7 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
             });
       }
       if (plateaus == 0) continue;
-      // What is at that end for a row or two is no better.
+      // Single readings at that end are unreliable too.
       const double slack =
           kRest * sensor.units().scale + kAtEnd * quanta[static_cast<std::size_t>(i)];
       const std::vector<HeldReading> outliers = out.held;
@@ -281,7 +281,7 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
 void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out) {
   constexpr int kChangesMin = 20;
   const std::vector<Sensor> sensors = sensors_of(mechanism);
-  /// Of one joint, or of two that move alike since one follows the other.
+  /// Same joint, or two joints of which one mimics the other with ratio ±1.
   const auto is_alike = [&](int a, int b) {
     const auto follows = [&](int one, int other) {
       const Coupling* const coupling = find_coupling(mechanism, one);
@@ -301,7 +301,7 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
     for (std::size_t j = i + 1; j < sensors.size(); ++j) {
       if (sensors[i].kind != sensors[j].kind || reads_the_same(sensors[i], sensors[j])) continue;
       for (const double sign : {1.0, -1.0}) {
-        // Offsets of the columns may differ: changes are compared.
+        // Column offsets may differ, so compare changes.
         int changes = 0;
         bool same = true;
         for (const Segment& segment : recording.segments) {

@@ -7,29 +7,28 @@
 
 namespace estimator {
 
-/// Readings that stay at the largest or smallest value of a recording while the motion goes on: it
-/// enters the plateau with speed, leaves it with speed the other way, and is held nowhere. Where
-/// the recording begins or ends there, the motion on the other side tells, but for joints with
-/// stops.
+/// Finds clipped readings: plateaus at the largest or smallest reading of a recording that the
+/// motion passes through. The joint enters a plateau with speed, leaves it with the opposite speed,
+/// and is not held there. For a plateau at the beginning or end of a recording, only the motion on
+/// its other side is tested; joints with end stops are then skipped.
 void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
                    const Recording& recording, int index, SignalExamination& out);
 
-/// Sensors without a reading, and those whose reading never changes although another one's does or
-/// a motor is commanded, or
-/// although the joint cannot rest there (restless_joints).
+/// Finds sensors without a reading, and sensors whose reading never changes although another
+/// reading or a motor command changes, or although the joint cannot rest there (restless_joints).
 void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                         SignalExamination& out);
 
-/// Sensors whose readings are those of another one, or their negatives, although they read other
+/// Finds pairs of sensors with identical or exactly opposite readings although they read different
 /// joints.
 void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out);
 
-/// Recordings in which the command of a motor never changes.
+/// Finds recordings in which the command of a motor never changes.
 void find_constant_commands(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                             SignalExamination& out);
 
-/// Steps of readings against counts that the rig's description tells.
-/// @param stated  one a sensor, 0: not; may be empty
+/// Compares the quantization steps of readings with those in the rig description.
+/// @param stated  one per sensor, 0: not given; may be empty
 void compare_quanta(const std::vector<Sensor>& sensors, const std::vector<double>& seen,
                     const std::vector<double>& stated, SignalExamination& out);
 

@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-/// Power of the second in a joint's unit such as "N·m·s²/rad²", N being kg·m/s². A motor's control
-/// counts as a force whose unit is the amplifier's own, whatever the second is; delays are let be.
+/// Returns the power of the second in a joint's unit such as "N·m·s²/rad²", N being kg·m/s². A
+/// motor's control counts as a force in the amplifier's own unit. Delays are not converted.
 int power_in_unit(std::string_view unit) {
   if (unit == "s") return 0;
   int power = 0, sign = 1;

@@ -7,23 +7,23 @@
 
 namespace estimator {
 
-/// A mechanism in the seconds of a clock that may be fast: at a rate of 1 + ε, whatever has the
-/// unit sⁿ reads (1 + n ε) times what it is. Gravity and all other quantities that are kept follow
-/// from ε by ties; those that are free are free in the clock's seconds, too, and lose their priors.
-/// So ε is a parameter like any other, with derivatives and a deviation, and where free parameters
-/// take it up it is a null direction. To first order; delays, of a few milliseconds, are let be.
+/// A mechanism expressed in the seconds of a clock whose rate is 1 + ε: a quantity with the unit sⁿ
+/// reads (1 + n ε) times its true value. Gravity and all other fixed quantities depend on ε through
+/// parameter constraints (`Tie`). Free quantities stay free, in the clock's seconds, and lose their
+/// priors. ε is thus an ordinary parameter with derivatives; if free parameters absorb it, it is a
+/// null direction. First order in ε. Delays, a few milliseconds, are not converted.
 struct ClockedMechanism {
   Mechanism mechanism;
-  int rate = -1;  ///< index of ε, the last parameter, free and zero
+  int rate = -1;  ///< index of ε, the last parameter: free, initially zero
 };
 ClockedMechanism with_clock_rate(const Mechanism& mechanism);
 
-/// Values of free parameters that were estimated in a clock's seconds, in seconds.
-/// @param clocked    of the build of `with_clock_rate(mechanism)`
-/// @param mechanism  takes them
+/// Converts free parameters that were estimated in a clock's seconds to true seconds.
+/// @param clocked    has the structure of `with_clock_rate(mechanism)`
+/// @param mechanism  receives the values
 void take_from_clock(const ClockedMechanism& clocked, Mechanism& mechanism);
 
-/// Recordings with times as a clock of the rate 1 + ε would have been right.
+/// Returns the recordings with the time stamps of an error-free clock, given ε as `rate`.
 std::vector<Recording> without_clock_error(std::vector<Recording> recordings, double rate);
 
 }  // namespace estimator

@@ -12,11 +12,11 @@
 namespace estimator {
 namespace {
 
-/// Creep speeds that are tried [rad/s], of slides JointUnits::scale as many [m/s]: a decade apart,
-/// since what they explain hardly depends on them.
+/// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]: a decade
+/// apart, since the fit hardly depends on them.
 constexpr std::array<double, 3> kCreepSpeeds = {1e-3, 1e-2, 1e-1};
 
-/// Lets joints creep where friction may hold them.
+/// Smooths the Coulomb friction of joints that can stick.
 /// @return their names
 std::string let_creep(Mechanism& mechanism, double speed) {
   std::string names;

@@ -6,13 +6,13 @@
 
 namespace estimator {
 
-/// Pieces to look for creep in where lively ones show no cause: it shows while joints all but rest,
-/// over seconds.
+/// Excerpts for the creep trial, used if the most active excerpts show no cause: creep shows over
+/// seconds while joints are almost at rest.
 inline constexpr ExcerptBudget kCreepBudget = {
     .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
 
-/// Dry friction that creeps where the description has it hold, at the creep speed that explains
-/// most; none where no joint can stick.
+/// Replaces Coulomb friction that holds at rest by its smoothed law, with the transition velocity
+/// (creep speed) that fits best. Adds no cause if no joint can stick.
 void try_creep(const MisfitCase& on, std::vector<Cause>& causes);
 
 }  // namespace estimator

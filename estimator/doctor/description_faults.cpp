@@ -14,40 +14,40 @@
 namespace estimator {
 namespace {
 
-/// A description with less misfit than this explains the recordings: what is left is as large as
-/// their noise, or the shape of a friction law.
+/// Misfit below which a description fits: residuals are at noise level, or due to the friction
+/// law's shape.
 constexpr double kBadMisfit = 2.0;
 
-/// By how much less misfit tells a mistake. Residuals count in tens at least, so this is a ratio of
-/// likelihoods of e²⁰ and more. Over 240 random rigs (tests/bench/mistakes), half of them with
-/// friction of another law, nothing that was none came through.
+/// Reduction of the misfit that confirms an error. With tens of residuals or more this is a
+/// likelihood ratio of at least e²⁰. It gave no false alarm on 240 random rigs
+/// (tests/bench/mistakes), half of them with another friction law.
 constexpr double kImprovement = 4.0;
 
-/// Mistakes whose misfits differ by less than this factor cannot be told apart.
+/// Ratio of misfits below which two errors cannot be distinguished.
 constexpr double kAlike = 1.5;
 
-/// After the first few iterations, only what is within this factor of the best is fitted further.
+/// After the first few iterations, only trials within this factor of the best continue.
 constexpr double kPromising = 5.0;
 
-/// At most so many mistakes are tried, times joints of the mechanism: the work of each rises with
-/// its square.
+/// Limit on the number of trials times joints of the mechanism: the work per trial grows with the
+/// square of the joints.
 constexpr int kTrialsMax = 160;
-constexpr int kLoopWork = 6;  // of a joint in a mechanism with loops, in joints of a tree
+constexpr int kLoopWork = 6;  // cost of a joint in a mechanism with loops, in joints of a tree
 
-/// Mistakes found one after another, each in the description without those before.
+/// Errors found one after another, each with the previous ones corrected.
 constexpr int kMistakesMax = 2;
 
 constexpr std::size_t kAlternativesMax = 4;
 
-/// Share of the accelerations that a description without its mistake leaves at most. With 0.5 a
-/// pendulum that hardly moved in its noise was told to be in other units.
+/// Largest share of the accelerations left unexplained by a corrected description. With 0.5, a
+/// pendulum that hardly moved above its noise was reported to use other units.
 constexpr double kExplained = 0.3;
 
-/// A free zero this far from where it is said to be is told, and the estimate begins there [rad].
+/// A free zero this far from its given value is reported and gives a new initial value [rad].
 constexpr double kFarZero = 0.25 * M_PI;
-constexpr double kHalfTurn = 0.1;  // about π, what is told as half a turn [rad]
+constexpr double kHalfTurn = 0.1;  // tolerance about π that is reported as half a turn [rad]
 
-/// Share of the accelerations from which on it is told that nothing explains them.
+/// Unexplained share of the accelerations above which "unexplained" is reported.
 constexpr double kUnexplainedTold = 0.5;
 
 TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
@@ -58,12 +58,12 @@ TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerp
   return fit;
 }
 
-/// Whether the best trial explains the readings, and the description as given does not: neither
-/// from its own start nor from the values, or values and states, that the trial found.
+/// Returns whether the best trial fits and the description as given does not, neither from its own
+/// initial values nor from the trial's values, or values and states.
 bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
                const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
   const Trial& best = trials.trials.front();
-  // What moves too fast to be judged counts as no worse than what is just bad.
+  // A motion too fast to test counts as just bad enough.
   const bool is_judged = !trials.given.fast_joint();
   const auto improves = [&] {
     const double given = is_judged ? trials.given.misfit() : kImprovement * kBadMisfit;
@@ -89,8 +89,8 @@ std::string percent(double share) {
                      : number_text(100.0 * share, 2) + " %";
 }
 
-/// As many of the trials as explain the readings like the best, in the order of hypotheses. A zero
-/// that is fitted explains whatever a particular zero does, and is told only by itself.
+/// Returns the trials that fit about as well as the best, in the order of hypotheses. A fitted zero
+/// also explains any particular zero error, so it is reported only if it is alone.
 std::vector<const Trial*> alike(const std::vector<Trial>& trials) {
   std::vector<const Trial*> result;
   const double most = kAlike * trials.front().fit.misfit();
@@ -158,7 +158,7 @@ Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
           .advice = "record faster, where rows are that far apart, or a slower motion"};
 }
 
-/// The description with an encoder's zero where it is said to be, as if it were not free.
+/// Returns whether the description fits if the encoder's zero is fixed at its given value.
 bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                           int offset, double misfit, const CalibrationMonitor& monitor) {
   Mechanism kept = mechanism;
@@ -181,7 +181,7 @@ Finding far_zero(const Sensor& sensor, double size) {
           .treatment = "its offset starts from there"};
 }
 
-/// Zeros that are free and that a fit which explains the readings found elsewhere.
+/// Finds free zeros that a fit estimates far from their given values.
 void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                     const TrialFit& fit, const CalibrationMonitor& monitor,
                     DescriptionExamination& out) {
@@ -195,7 +195,7 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
     if (holds_with_zero_kept(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
     if (is_stopped(monitor)) return;
     out.findings.push_back(far_zero(sensor, size));
-    // Whole turns are left away where bounds let them.
+    // Remove whole turns if the bounds permit.
     const double nearest = offset.value + size;
     const bool fits = nearest >= offset.lower && nearest <= offset.upper;
     out.starts.push_back({sensor.offset, fits ? nearest : found});
@@ -210,7 +210,7 @@ DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Rec
   result.given = fitted(mechanism, excerpts, monitor);
   if (!(result.given.misfit() > kBadMisfit)) return result;
   double best = std::numeric_limits<double>::infinity();
-  // States of closed loops are dear to close: fewer mistakes, the likeliest first.
+  // Loops are expensive to close, so try fewer errors, the likeliest first.
   const int work = mechanism.hinge_count() * (is_tree(mechanism) ? 1 : kLoopWork);
   const int most = kTrialsMax / std::max(1, work);
   for (Hypothesis& hypothesis : likely_mistakes(mechanism)) {

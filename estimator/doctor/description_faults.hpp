@@ -9,45 +9,46 @@
 
 namespace estimator {
 
-/// A mistake that was tried, and what the description explains without it.
+/// A hypothetical description error, and the fit without that error.
 struct Trial {
   Hypothesis hypothesis;
   TrialFit fit;
-  int order = 0;  ///< among the hypotheses
+  int order = 0;  ///< index among the hypotheses
 };
 
-/// What became of a description as it is given and without each likely mistake.
+/// Fits of a description as given and with each likely error corrected.
 struct DescriptionTrials {
   TrialFit given;
-  /// The most promising ones, best first; none where the description explains the recordings well.
+  /// The most promising trials, best first; empty if the description fits the recordings well.
   std::vector<Trial> trials;
 };
 
+/// Fits a description as given and with each likely error corrected.
 /// @param excerpts  few rows; see take_excerpts
 DescriptionTrials try_mistakes(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                                const CalibrationMonitor& monitor = {});
 
-/// A free offset of an encoder that estimates are to begin with.
+/// An encoder's free offset and the initial value to use for it.
 struct OffsetStart {
   int parameter = 0;
   double value = 0.0;  ///< [rad]
 };
 
-/// What is wrong with a description, and what can be done without asking.
+/// Errors found in a description, and the repairs that need no confirmation by the user.
 struct DescriptionExamination {
   std::vector<Finding> findings;
   std::vector<OffsetStart> starts;
 };
 
-/// Mistakes in the description of a rig, before any fit: short fits to a few lively seconds of the
-/// recordings, of the description as given and of it without each likely mistake. A fault is told
-/// only where the description explains the readings badly and, without the mistake, much better;
-/// mistakes that the recordings cannot tell apart are told together. A zero that is far from where
-/// it is said to be, and free, is a warning and gives a start. Where nothing explains them, that is
-/// told ("unexplained"), and where a joint turns too far between rows to judge by ("not-checked").
+/// Searches the description of a rig for errors before any calibration. Runs short fits to a few
+/// seconds of the recordings, of the description as given and with each likely error corrected. An
+/// error is a fault only if the description fits badly and its correction fits much better. Errors
+/// that the recordings cannot distinguish are reported in one finding. A free encoder zero that is
+/// far from its given value is a warning and yields an initial value. Reports "unexplained" if no
+/// hypothesis fits, and "not-checked" if a joint turns too far between rows.
 ///
-/// The work is bounded by the number of rows, hypotheses and iterations. Recordings that cannot be
-/// used give nothing; `calibrate` says why.
+/// The number of rows, hypotheses and iterations is bounded. Returns nothing for unusable
+/// recordings; `calibrate` reports the reason.
 DescriptionExamination examine_description(const Mechanism& mechanism,
                                            const std::vector<Recording>& recordings,
                                            const CalibrationMonitor& monitor = {});

@@ -17,7 +17,7 @@ EdgeFit::EdgeFit(std::span<const double> times, std::span<const double> values, 
   with_size([this](auto size) { fit<size>(); });
 }
 
-/// Calls a function with the size of the polynomial as a constant, so that sums over readings stay
+/// Calls a function with the number of coefficients as a constant, so that sums over readings stay
 /// in registers.
 template <typename Function>
 void EdgeFit::with_size(const Function& function) const {
@@ -35,8 +35,8 @@ void EdgeFit::with_size(const Function& function) const {
 
 template <std::size_t kSize>
 void EdgeFit::fit() {
-  // Sums of powers of time, and of these times readings: about the first reading, so that turns
-  // that have been made cost no digits.
+  // Moments of time, and of time and readings. Readings are relative to the first one, so that
+  // accumulated turns cost no precision.
   std::array<double, 2 * kSize - 1> moments{};
   std::array<double, kSize> sums{};
   for (std::size_t i = 0; i < times_.size(); ++i) {
@@ -57,7 +57,7 @@ void EdgeFit::fit() {
   coefficients_[0] += values_.front();
 }
 
-/// By Gauss and Jordan; sums of squares need no pivots.
+/// Gauss–Jordan elimination; the matrix is positive definite and needs no pivoting.
 void EdgeFit::invert() {
   for (std::size_t k = 0; k < size_; ++k) {
     const double pivot = 1.0 / inverse_[k][k];

@@ -21,10 +21,10 @@
 namespace estimator {
 namespace {
 
-/// Times that a calibration is looked at: what a second repair lays open is rare, and small.
+/// Limit on examinations of a calibration: a second repair rarely reveals more, and little.
 constexpr int kLooks = 3;
 
-/// Rows at which hidden edges are tried anew where those that the motion says do not explain it.
+/// Alternative rows tried for command steps inside gaps if the best estimate is not confirmed.
 constexpr std::size_t kOtherRows = 3;
 
 void append(const std::vector<Finding>& more, std::vector<Finding>& findings) {
@@ -50,8 +50,7 @@ void withdraw_treatments(std::vector<Finding>& findings) {
   for (Finding& finding : findings) finding.treatment.clear();
 }
 
-/// Recordings in which every encoder tells something: beside a dead one any description looks
-/// wrong.
+/// Returns the recordings without a dead channel: with a dead one any description appears wrong.
 std::vector<Recording> without_dead_channels(const ExaminedInput& input) {
   std::vector<Recording> telling = input.recordings;
   std::erase_if(telling, [&](const Recording& recording) {
@@ -62,7 +61,7 @@ std::vector<Recording> without_dead_channels(const ExaminedInput& input) {
   return telling;
 }
 
-/// Slips are told as they were estimated.
+/// Reports slips by their estimates.
 void tell_estimated_slips(const ExaminedInput& input, Calibration& calibration) {
   for (const ExaminedInput::Slip& slip : input.slips) {
     const std::string& name =
@@ -83,7 +82,7 @@ void tell_estimated_slips(const ExaminedInput& input, Calibration& calibration) 
   }
 }
 
-/// Start values are those that were given, whatever a later calibration began with.
+/// Restores the user's initial values, whatever a later calibration started from.
 void keep_initial(const std::vector<ParameterEstimate>& first,
                   std::vector<ParameterEstimate>& parameters) {
   for (const ParameterEstimate& begun : first) {
@@ -113,7 +112,7 @@ void keep(Trial trial, ExaminedCalibration& out) {
   out.input = std::move(trial.input);
 }
 
-/// Tells of a cut as the model on both sides sees it.
+/// Adds the finding for a cut, as explained by the model on both sides.
 /// @return whether time was lost there
 bool tell_cut(const Cut& cut, Trial& trial) {
   const Recording& recording = trial.input.recordings[static_cast<std::size_t>(cut.recording)];
@@ -131,8 +130,8 @@ bool tell_cut(const Cut& cut, Trial& trial) {
   return true;
 }
 
-/// Where the model does not hold, frees the offset of the likeliest slip, or else takes it for lost
-/// time, and keeps what the model holds with.
+/// If the model is rejected, frees the offset of the likeliest slip, then tries lost time there.
+/// Keeps the first repair with which the model is accepted.
 void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monitor,
               ExaminedCalibration& out) {
   const VerdictKind verdict = out.calibration.verdict.kind;
@@ -161,7 +160,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   }
 }
 
-/// Joins what was cut for lost time, where whole rows were lost: one motion tells more than two.
+/// Joins cuts for lost time if whole rows were lost: one long motion is more informative than two.
 void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& monitor,
                    ExaminedCalibration& out) {
   if (out.calibration.verdict.kind != VerdictKind::kHolds) return;
@@ -184,8 +183,7 @@ void try_lost_rows(const CalibrationOptions& options, const CalibrationMonitor& 
   out.input = std::move(input);
 }
 
-/// Joins what was split for a command that jumps within missing rows, where the motion tells at
-/// which.
+/// Joins gaps with a command step inside if the motion identifies the step's row.
 void try_hidden_edges(const CalibrationOptions& options, const CalibrationMonitor& monitor,
                       ExaminedCalibration& out) {
   if (out.calibration.verdict.kind != VerdictKind::kHolds) return;
@@ -211,7 +209,7 @@ void try_hidden_edges(const CalibrationOptions& options, const CalibrationMonito
   }
 }
 
-/// What was found beside a model that does not hold with it either may be what the model lacks.
+/// Turns findings into notes if the model is rejected despite them: its own error may cause them.
 void doubt_beside_model(int first, Calibration& calibration) {
   if (calibration.verdict.kind < VerdictKind::kDoesNotHold) return;
   for (auto f = static_cast<std::size_t>(first); f < calibration.findings.size(); ++f) {

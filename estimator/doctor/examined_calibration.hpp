@@ -10,21 +10,21 @@
 
 namespace estimator {
 
-/// Recordings or a description with which estimates would be nonsense.
+/// Recordings or a description from which no meaningful estimate is possible.
 class UnusableInput : public std::invalid_argument {
  public:
   UnusableInput(const std::string& what, std::vector<Finding> all)
       : std::invalid_argument(what), findings(std::move(all)) {}
 
-  std::vector<Finding> findings;  ///< not the faults alone
+  std::vector<Finding> findings;  ///< all findings, not only faults
 };
 
-/// What is estimated from, looked at and repaired.
+/// Examined and repaired input of an estimation.
 struct ExaminedInput {
-  Mechanism mechanism;  ///< with a free offset for each slip
+  Mechanism mechanism;  ///< with a free offset per slip
   std::vector<Recording> recordings;
   std::vector<Finding> findings;
-  /// Finding that tells of a slip, and the parameter that it is estimated by.
+  /// The finding that reports a slip, and the parameter that estimates it.
   struct Slip {
     int finding, parameter;
     double quantum;
@@ -32,30 +32,30 @@ struct ExaminedInput {
   std::vector<Slip> slips;
 };
 
-/// Looks at recordings and description and repairs what can be repaired, unless `options.repair` is
-/// false.
+/// Examines recordings and description, and makes the repairs that need no confirmation unless
+/// `options.repair` is false.
 ExaminedInput examine(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const SensorFacts& facts = {},
                       const CalibrationMonitor& monitor = {});
 
-/// Whether something was found with which estimates would be nonsense.
+/// Returns whether a finding rules out a meaningful estimate.
 bool has_fault(const std::vector<Finding>& findings);
 
-/// @throws UnusableInput where something was found with which estimates would be nonsense, unless
-///         `options.repair` is false
+/// Checks that no finding rules out a meaningful estimate.
+/// @throws UnusableInput otherwise, unless `options.repair` is false
 void require_no_fault(const std::vector<Finding>& findings, const CalibrationOptions& options);
 
-/// A calibration of what was examined, and what it was estimated from in the end.
+/// A calibration of examined input, and the input finally used.
 struct ExaminedCalibration {
-  Calibration calibration;  ///< its findings: all
+  Calibration calibration;  ///< with all findings
   ExaminedInput input;
 };
 
-/// Examines, repairs, calibrates, looks again at what the model leaves of the readings, and where
-/// that shows more, repairs and calibrates once more from the estimate. Without findings the result
-/// is that of `calibrate`, to the bit.
+/// Examines and repairs the input, calibrates, and examines the residuals. If they reveal further
+/// faults, repairs these and calibrates again from the estimate. Without findings the result is
+/// bit-identical to that of `calibrate`.
 ///
-/// @throws as `calibrate`, and `require_no_fault`
+/// @throws as `calibrate` and `require_no_fault`
 ExaminedCalibration calibrate_examined(const Mechanism& mechanism,
                                        const std::vector<Recording>& recordings,
                                        const CalibrationOptions& options,

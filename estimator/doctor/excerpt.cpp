@@ -16,12 +16,11 @@ constexpr int kRowsMin = 10;
 struct Piece {
   std::size_t recording = 0, segment = 0;
   Eigen::Index first = 0, count = 0;
-  Eigen::VectorXd activity =
-      {};  ///< squared travel a row of each sensor, squared control of each motor
+  Eigen::VectorXd activity = {};  ///< sums of squared sensor changes and of squared controls
   double score = 0.0;
 };
 
-/// How far each sensor travels in a piece, and how strongly each control changes, squared.
+/// Sums of squared changes of each sensor and of squared controls in a piece.
 Eigen::VectorXd activity_of(const std::vector<JointKind>& kinds, const Segment& segment,
                             Eigen::Index first, Eigen::Index count, Eigen::Index stride) {
   const Eigen::Index sensors = segment.angles.cols(), motors = segment.controls.cols();
@@ -64,7 +63,7 @@ std::vector<Piece> candidate_pieces(const Mechanism& mechanism,
   return pieces;
 }
 
-/// Scores pieces by the sum of what each sensor and control does there, of the most it ever does.
+/// Scores pieces by the sum of each sensor's and control's activity relative to its maximum.
 void score(std::vector<Piece>& pieces) {
   if (pieces.empty()) return;
   Eigen::VectorXd most = Eigen::VectorXd::Zero(pieces.front().activity.size());
@@ -100,7 +99,7 @@ Segment thin(const Segment& from, const Piece& piece, Eigen::Index stride) {
   return segment;
 }
 
-/// Where joints stand where chosen pieces begin, by piece.
+/// Joint positions at the start of each chosen piece, by piece.
 std::vector<Eigen::VectorXd> assemblies_of(const Mechanism& mechanism,
                                            const std::vector<Recording>& recordings,
                                            const std::vector<Piece>& pieces,

@@ -7,18 +7,18 @@
 
 namespace estimator {
 
-/// How much of the recordings is looked at.
+/// Limits on the length and sampling of excerpts.
 struct ExcerptBudget {
-  double duration = 4.0;  ///< of all pieces together [s]
-  double piece = 1.0;     ///< of one [s]
-  double period = 0.01;   ///< samples are thinned to about this, never below their own [s]
-  int rows = 400;         ///< of all pieces together, at most
+  double duration = 4.0;  ///< of all excerpts together [s]
+  double piece = 1.0;     ///< of one excerpt [s]
+  double period = 0.01;   ///< target sampling period after decimation, never below the original [s]
+  int rows = 400;         ///< limit for all excerpts together
 };
 
-/// The liveliest pieces of the recordings, thinned: those in which joints and controls are busiest,
-/// in order of time. A control is averaged over what a row stands for.
+/// Returns the decimated parts of the recordings in which joints and controls are most active, in
+/// order of time. A control is averaged over the samples that its row replaces.
 ///
-/// Recordings without any segment of ten rows give nothing.
+/// Returns nothing if no segment has ten rows.
 std::vector<Recording> take_excerpts(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,
                                      const ExcerptBudget& budget);

@@ -14,17 +14,17 @@
 namespace estimator {
 namespace {
 
-/// Of the generous process noise that fits begin with: nodes are as good as one motion, and the
-/// information still is a well-conditioned matrix.
+/// Share of the large process noise with which fits start: small enough that intervals join to one
+/// motion, large enough for a well-conditioned information matrix.
 constexpr double kProcessShare = 1e-4;
 
-/// A prediction this many times the parameter itself says nothing about it.
+/// Ratio of standard deviation to parameter value above which it is not identifiable.
 constexpr double kHopeless = 1e6;
 
-/// Part of the largest coefficient of a null direction below which a parameter is none of it.
+/// Relative coefficient below which a parameter is not part of a null direction.
 constexpr double kNoPart = 1e-6;
 
-/// Linearised about states and noise of `input`.
+/// Linearises about the states and noise of `input`.
 Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
   Excitation excitation;
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
@@ -53,7 +53,7 @@ ClockExcitation clock_of(const Excitation& clocked) {
   if (clock.deviation < kClockTold) return clock;
   const auto rate = static_cast<Eigen::Index>(clocked.parameters.size()) - 1;
   for (const NullDirection& direction : clocked.null_directions) {
-    // Each in its own unit: what counts is the share of the parameter's value.
+    // Units differ, so compare shares of the parameters' values.
     Eigen::VectorXd shares = direction.coefficients;
     for (Eigen::Index i = 0; i < rate; ++i) {
       const double value = clocked.parameters[static_cast<std::size_t>(i)].start;

@@ -10,18 +10,18 @@
 
 namespace estimator {
 
-/// What recordings can tell of one free parameter.
+/// Predicted precision of one free parameter.
 struct ParameterExcitation {
   std::string name;
   std::string unit;
   double start = 0.0;
-  double deviation = 0.0;  ///< that a calibration will have, by noise alone; infinite: cannot tell
+  double deviation = 0.0;  ///< predicted standard deviation, noise only; infinite: not identifiable
 };
 
-/// What recordings can tell of the clock that stamped them.
+/// Predicted precision of the rate of the clock that stamped the recordings.
 struct ClockExcitation {
-  double deviation = std::numeric_limits<double>::infinity();  ///< of its rate, as above [-]
-  /// Free parameters that take an error of it up, so that nothing shows; none where it can be told.
+  double deviation = std::numeric_limits<double>::infinity();  ///< of the clock rate, as above [-]
+  /// Free parameters that absorb a clock error; empty if the rate is identifiable.
   std::vector<std::string> absorbed_by;
 };
 
@@ -31,14 +31,13 @@ struct Excitation {
   ClockExcitation clock;
 };
 
-/// A clock whose rate is told no better than this goes unnoticed, however fast or slow [-].
+/// Standard deviation of the clock rate above which a clock error goes undetected [-].
 inline constexpr double kClockTold = 3e-3;
 
-/// Predicts deviations of a physical calibration from the information that the readings hold about
-/// the parameters, and beside them about the clock's rate, at their start values, linearised about
-/// the motion as it was read: short shooting intervals from node to node, which next to no process
-/// noise ties together. Costs two linearisations. Empty where there is no physical calibration, or
-/// no free parameter.
+/// Predicts the standard deviations of a physical calibration, and of the clock's rate, from the
+/// Fisher information of the readings at the initial values. Linearises about the measured motion
+/// with short shooting intervals and almost no process noise between them. Costs two
+/// linearisations. Empty without physical calibration or without free parameters.
 ///
 /// @throws std::invalid_argument as `calibrate`
 Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,

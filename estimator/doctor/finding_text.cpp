@@ -9,7 +9,7 @@ namespace estimator {
 namespace {
 
 constexpr int kTimeDigits = 6;
-/// Noise deviations up to which an outlier is the tail of its noise rather than a disturbance.
+/// Standard deviations up to which an outlier is the noise's tail rather than a disturbance.
 constexpr double kTail = 20.0;
 
 std::string encoder(const Sensor& sensor) { return "encoder " + sensor.name; }

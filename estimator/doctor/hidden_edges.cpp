@@ -15,11 +15,11 @@
 namespace estimator {
 namespace {
 
-constexpr double kOffGrid = 0.1;    // of a period, by which segments may miss each other's grid
-constexpr Eigen::Index kLevel = 4;  // rows with one command, at the least, on either side
+constexpr double kOffGrid = 0.1;    // of a period, largest offset between sampling grids
+constexpr Eigen::Index kLevel = 4;  // least number of rows with a constant command on either side
 
-/// Rows that are missing ahead of a segment that goes on on the grid of the one before; 0: none, or
-/// so many that the motion does not tell what it did.
+/// Returns the number of rows missing before a segment on the sampling grid of the one before; 0:
+/// none, or too many to infer the motion inside the gap.
 int rows_missing(const Segment& before, const Segment& after) {
   if (!before.times.empty() || !after.times.empty() || before.period != after.period) return 0;
   const double duration = after.start - before.start - before.duration();
@@ -28,7 +28,7 @@ int rows_missing(const Segment& before, const Segment& after) {
   return static_cast<int>(std::round(periods)) - 1;
 }
 
-/// Whether the commands are held on both sides, and differ.
+/// Returns whether the commands are held on both sides, and differ.
 bool is_edge_between(const Segment& before, const Segment& after) {
   const Eigen::Index rows = before.controls.rows();
   if (before.controls.cols() == 0 || rows < kLevel || after.controls.rows() < kLevel) return false;
@@ -40,9 +40,9 @@ bool is_edge_between(const Segment& before, const Segment& after) {
          is_held(after.controls.topRows(kLevel), next);
 }
 
-/// What rates differ by, squared and in deviations of a reading, from those that accelerations make
-/// of them over so many intervals: those before for some, those behind for the others, both going
-/// on as they do at the ends.
+/// Returns the misfit of rates across a gap, squared and scaled by the reading noise: the change of
+/// the rate minus that predicted from the accelerations. The acceleration before acts for `held`
+/// intervals, that after for the others; both are extrapolated from the ends.
 double misfit(const CutEnds& ends, int intervals, int held, const Eigen::VectorXd& noise) {
   double sum = 0.0;
   const double other = intervals - held;
@@ -55,12 +55,12 @@ double misfit(const CutEnds& ends, int intervals, int held, const Eigen::VectorX
   return sum;
 }
 
-/// Rows with the level before that explain the rates best, and second best.
+/// Returns the number of rows with the old level that fits the rates best, and second best.
 HiddenEdge edge_of(const CutEnds& ends, int rows, const Eigen::VectorXd& noise) {
   HiddenEdge edge{.recording = 0, .segment = 0, .rows = rows, .held = 0, .next = 0, .doubt = 0.0};
   double best = std::numeric_limits<double>::infinity(), second = best;
   for (int held = 0; held <= rows; ++held) {
-    // The last row before is known to have that level.
+    // The last row before has the old level.
     const double left = misfit(ends, rows + 1, held + 1, noise);
     if (left < best) {
       second = std::exchange(best, left);

@@ -7,28 +7,28 @@
 
 namespace estimator {
 
-/// Rows that a recording lacks, within which a command that is held before and behind jumps from
-/// one level to the other: where it was split, since nobody recorded when.
+/// A gap in a recording inside which a held command steps from one level to another. The recording
+/// was split there because the time of the step was not recorded.
 struct HiddenEdge {
-  int recording, segment;  ///< the first segment behind
-  int rows;                ///< that are missing
-  int held;                ///< of these, with the level before: as the motion says
-  int next;                ///< the same, that explain it second best
-  double doubt;            ///< how much better the best explains it, 0: far, to 1
+  int recording, segment;  ///< first segment after the gap
+  int rows;                ///< missing rows
+  int held;                ///< missing rows with the old level, as estimated from the motion
+  int next;                ///< the same, second-best estimate
+  double doubt;            ///< ratio of the best to the second-best misfit, 0 (certain) to 1
 };
 
-/// The hidden edges of recordings, by what a model that holds on both sides has of the rates there:
-/// the level before drives the motion for so many rows, that behind for the others.
+/// Finds the command steps inside gaps. Uses the joint rates of an accepted model on both sides of
+/// each gap: the old level drives the motion for some rows, the new level for the rest.
 ///
 /// @param calibration  of these recordings
 std::vector<HiddenEdge> find_hidden_edges(const Calibration& calibration,
                                           const std::vector<Recording>& recordings);
 
-/// Joins what was split, with rows without readings that have these commands.
+/// Joins the split segments by rows without readings that have these commands.
 std::vector<Recording> with_hidden_edges(std::vector<Recording> recordings,
                                          const std::vector<HiddenEdge>& edges);
 
-/// What is told of them, one note a recording.
+/// Returns one note per recording about its command steps inside gaps.
 std::vector<Finding> hidden_edge_findings(const std::vector<Recording>& recordings,
                                           const std::vector<HiddenEdge>& edges);
 

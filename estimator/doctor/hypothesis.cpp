@@ -12,18 +12,18 @@
 namespace estimator {
 namespace {
 
-constexpr double kParallel = 1e-6;  // 1 − |cosine| of axes that are parallel
+constexpr double kParallel = 1e-6;  // 1 − |cosine| of the angle between parallel axes
 
-/// Points closer to a body's frame than this have no sign to be mistaken in [m].
+/// Joint positions closer to a body's frame than this have no meaningful sign [m].
 constexpr double kLeverMin = 1e-6;
 
-/// Where a search for an encoder's zero begins, beside where it is said to be [rad]: a fit finds
-/// its way over a quarter of a turn.
+/// Initial zeros of the search for an encoder's zero, relative to the given one [rad]: a fit
+/// converges over a quarter of a turn.
 constexpr double kZeroStarts[] = {0.0, 2.0, -2.0};
 
-/// A factor between what was recorded and what was said of it.
+/// A factor between recorded and described readings.
 struct Scale {
-  double factor;  ///< that mends the readings
+  double factor;  ///< corrects the readings
   const char* mistake;
 };
 constexpr Scale kAngleScales[] = {
@@ -62,7 +62,7 @@ void add_encoder_mistakes(const Sensor& sensor, Eigen::Index column, std::vector
                  .mend_segment = [=](Segment& s) { s.angles.col(column).array() += M_PI; }});
 }
 
-/// The zero is anywhere: the offset is fitted.
+/// Unknown zero: fits the offset.
 void add_shifted_zero(const Mechanism& mechanism, const Sensor& sensor,
                       std::vector<Hypothesis>& out) {
   if (!sensor.traits().wraps || varies(mechanism, sensor.offset)) return;
@@ -103,7 +103,7 @@ void add_scales(const Sensor& sensor, Eigen::Index column, std::vector<Hypothesi
   }
 }
 
-/// The same unit of all angles, where there are several.
+/// Tries another unit for all angles together, if there are several.
 void add_common_units(const std::vector<Sensor>& sensors, std::vector<Hypothesis>& out) {
   std::vector<Eigen::Index> columns;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -111,7 +111,7 @@ void add_common_units(const std::vector<Sensor>& sensors, std::vector<Hypothesis
   }
   if (columns.size() < 2) return;
   for (const Scale& scale : kAngleScales) {
-    if (std::abs(std::log(scale.factor)) < 1.5) continue;  // counts differ encoder by encoder
+    if (std::abs(std::log(scale.factor)) < 1.5) continue;  // counts differ between encoders
     const double factor = scale.factor;
     out.push_back(
         {.kind = "wrong-unit",
@@ -141,12 +141,12 @@ void add_swapped_encoders(const std::vector<Sensor>& sensors, std::vector<Hypoth
   }
 }
 
-/// The one joint that a sensor reads, or −1.
+/// Returns the single joint that a sensor reads, or −1.
 int joint_of(const Sensor& sensor) {
   return sensor.terms.size() == 1 ? sensor.terms.front().hinge : -1;
 }
 
-/// Axes of a joint and of the one that carries it, side by side along the body between.
+/// Returns whether a joint's axis is parallel to that of the joint that carries it.
 bool is_parallel_to_parent(const Mechanism& mechanism, int hinge, int parent) {
   const Hinge& child = mechanism.hinges[static_cast<std::size_t>(hinge)];
   const Hinge& carrier = mechanism.hinges[static_cast<std::size_t>(parent)];
@@ -154,13 +154,13 @@ bool is_parallel_to_parent(const Mechanism& mechanism, int hinge, int parent) {
          1.0 - std::abs(child.frame_a.col(0).dot(carrier.frame_b.col(0))) < kParallel;
 }
 
-/// A sensor, and the one that reads the body before.
+/// A sensor, and the sensor that reads the preceding body.
 struct Reference {
   Eigen::Index own, carrier;
-  bool absolute;  ///< described so: what the carrier reads is part of what it reads
+  bool absolute;  ///< described as absolute: its reading includes the carrier's
 };
 
-/// Whether `own` reads all that `carrier` does and one joint more.
+/// Returns whether `own` reads all joints of `carrier` and one more.
 bool reads_one_more(const Sensor& own, const Sensor& carrier) {
   return own.terms.size() == carrier.terms.size() + 1 && own.traits().turns &&
          std::ranges::all_of(carrier.terms, [&](const Sensor::Term& term) {
@@ -170,7 +170,7 @@ bool reads_one_more(const Sensor& own, const Sensor& carrier) {
          });
 }
 
-/// In the order of sensors, so that a carrier mostly comes before what it carries.
+/// In the order of sensors, so that most carriers precede the sensors they carry.
 std::vector<Reference> references_of(const Mechanism& mechanism,
                                      const std::vector<Sensor>& sensors) {
   std::vector<Reference> result;
@@ -190,7 +190,7 @@ std::vector<Reference> references_of(const Mechanism& mechanism,
 void subtract(const Reference& of, Segment& s) { s.angles.col(of.own) -= s.angles.col(of.carrier); }
 void add(const Reference& of, Segment& s) { s.angles.col(of.own) += s.angles.col(of.carrier); }
 
-/// Angles against the ground where angles against the body before are meant, and the reverse.
+/// Tries angles against the ground instead of the preceding body, and vice versa.
 void add_references(const Mechanism& mechanism, const std::vector<Sensor>& sensors,
                     std::vector<Hypothesis>& out) {
   std::vector<Reference> relative, absolute;
@@ -326,7 +326,7 @@ std::vector<Hypothesis> likely_mistakes(const Mechanism& mechanism) {
     add_encoder_mistakes(sensors[i], static_cast<Eigen::Index>(i), result);
   }
   add_motor_mistakes(mechanism, result);
-  // In a loop a point with the wrong sign mostly leaves no way to close it, which is told anyway.
+  // In a loop, a point with the wrong sign mostly prevents closure, which is reported anyway.
   for (int hinge = 0; is_tree(mechanism) && hinge < mechanism.hinge_count(); ++hinge) {
     add_point_signs(mechanism, hinge, result);
   }

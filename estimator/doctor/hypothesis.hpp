@@ -9,24 +9,24 @@
 
 namespace estimator {
 
-/// A mistake that the description of a rig may hold, and what undoes it.
+/// A possible error in the description of a rig, and its correction.
 struct Hypothesis {
-  std::string kind;     ///< for programs: "inverted-encoder", "zero-upside-down", …
+  std::string kind;     ///< machine-readable: "inverted-encoder", "zero-upside-down", …
   std::string channel;  ///< encoder, joint or motor
   std::string mistake;  ///< "the encoder of hinge '2' is inverted"
   std::string remedy;   ///< the field of the rig file to change
-  std::function<void(Mechanism&)> mend_mechanism = {};  ///< none: the mechanism stays
-  std::function<void(Segment&)> mend_segment = {};      ///< none: recordings stay
-  /// Index of the parameter that the mistake frees, whose estimate is how large it is; −1: none.
+  std::function<void(Mechanism&)> mend_mechanism = {};  ///< empty: the mechanism stays
+  std::function<void(Segment&)> mend_segment = {};      ///< empty: the recordings stay
+  /// Index of the freed parameter whose estimate is the size of the error; −1: none.
   int size_parameter = -1;
 };
 
-/// Mistakes that people make with such a mechanism, each by itself: inverted, shifted, swapped or
-/// wrongly scaled encoders, absolute angles taken for relative ones and the reverse, inverted or
-/// swapped motors, the sign of a hinge point's coordinate, gravity pointing up.
+/// Returns the common description errors for such a mechanism, one at a time: inverted, shifted,
+/// swapped or wrongly scaled encoders, absolute angles instead of relative ones and vice versa,
+/// inverted or swapped motors, wrong sign of a joint position's coordinate, gravity pointing up.
 std::vector<Hypothesis> likely_mistakes(const Mechanism& mechanism);
 
-/// The description and the recordings without the mistake.
+/// Returns the description and the recordings with the error corrected.
 Mechanism mended(const Mechanism& mechanism, const Hypothesis& hypothesis);
 std::vector<Recording> mended(const std::vector<Recording>& recordings,
                               const Hypothesis& hypothesis);

@@ -14,19 +14,19 @@
 namespace estimator {
 namespace {
 
-// Positions are differenced twice over this time either side: long enough for noise and counting,
-// short beside a swing.
+// Half-width of the second differences of positions: long enough to suppress noise and
+// quantization, short compared with a swing.
 constexpr double kReach = 0.03;    // [s]
-constexpr int kInstantsMax = 400;  // of all recordings: each costs three poses
+constexpr int kInstantsMax = 400;  // of all recordings; each needs three poses
 constexpr int kInstantsMin = 20;
-// Of the squares of what is read, about its mean for rates.
-constexpr double kUnexplained = 0.5;    // by the description, before anything is told
-constexpr double kAxesExplained = 0.1;  // left by the mistake that is told
+// Sums of squares relative to those of the readings; rates are taken about their mean.
+constexpr double kUnexplained = 0.5;    // by the description; less: nothing is reported
+constexpr double kAxesExplained = 0.1;  // largest share left by a reported error
 constexpr double kDegrees = 180.0 / std::numbers::pi;
 
-/// What one instrument reads, and what it should by the encoders, an instant a row.
+/// Measured and expected values of one instrument, one instant per row.
 struct Comparison {
-  std::vector<Eigen::Vector3d> read;  ///< NaN of axes that are not
+  std::vector<Eigen::Vector3d> read;  ///< NaN: axis not measured
   std::vector<Eigen::Vector3d> expected;
 };
 
@@ -38,7 +38,7 @@ struct Mistake {
   double unexplained = 0.0;
 
   bool is_of_axes() const { return axis != std::array{0, 1, 2} || sign != std::array{1, 1, 1}; }
-  /// How much of the description it takes to be wrong.
+  /// Number of wrong entries in the description.
   int changes() const {
     int count = unit != 1.0 ? 1 : 0;
     for (int i = 0; i < 3; ++i) {
@@ -49,7 +49,7 @@ struct Mistake {
   }
 };
 
-/// Whether encoders tell where a body is.
+/// Returns whether encoders determine the pose of a body.
 bool is_told(const Mechanism& mechanism, const JointReadings& joints, int body) {
   if (mechanism.hinge_count() + mechanism.weld_count() != mechanism.body_count()) return false;
   while (body != Hinge::kGround) {
@@ -69,7 +69,7 @@ bool is_told(const Mechanism& mechanism, const JointReadings& joints, int body) 
   return true;
 }
 
-/// Poses by what encoders read in a row; none where one of them did not.
+/// Poses computed from encoder readings in a row; none if a reading is missing.
 class Poses {
  public:
   explicit Poses(const Mechanism& mechanism)
@@ -110,7 +110,7 @@ Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, InertialQuantity 
   return value;
 }
 
-/// Mean of three columns over rows, of those that were read.
+/// Means of three columns over rows; missing readings are skipped.
 Eigen::Vector3d mean_of(const Segment& segment, Eigen::Index column, Eigen::Index first,
                         Eigen::Index count) {
   Eigen::Vector3d mean;
@@ -122,7 +122,7 @@ Eigen::Vector3d mean_of(const Segment& segment, Eigen::Index column, Eigen::Inde
       sum += value;
       read += 1.0;
     }
-    mean[k] = sum / read;  // NaN without any
+    mean[k] = sum / read;  // NaN if there are none
   }
   return mean;
 }
@@ -160,9 +160,9 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
   }
 }
 
-/// Leaves the instants in which each axis was read that ever was, and where a bias is not known,
-/// what is left of them about their mean.
-/// @return which axes are read
+/// Keeps the instants at which all axes with readings were read, and removes the mean if the bias
+/// is unknown.
+/// @return which axes have readings
 std::array<bool, 3> prepare(Comparison& comparison, bool about_mean) {
   std::array<bool, 3> is_read{};
   for (const Eigen::Vector3d& read : comparison.read) {
@@ -210,7 +210,7 @@ double unexplained(const Comparison& comparison, const std::array<bool, 3>& is_r
   return left / all;
 }
 
-/// All assignments of axes, mirrored or not, in each unit. Axes that are not read stay.
+/// Returns all assignments of axes, mirrored or not, in each unit. Unread axes keep their sign.
 std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
                                   const std::array<double, 3>& units) {
   std::vector<Mistake> all;
@@ -223,7 +223,7 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
         mistake.sign[k] = ((signs >> k) & 1) != 0 ? -1 : 1;
         stays = stays && (is_read[k] || mistake.sign[k] == 1);
       }
-      // Of axes that are not read, one order stands for all.
+      // Unread axes are interchangeable: keep one order of them.
       for (std::size_t k = 0; k < 3; ++k) {
         for (std::size_t j = k + 1; j < 3; ++j) {
           stays = stays && (is_read[k] || is_read[j] || axis[k] < axis[j]);
@@ -239,8 +239,8 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
   return all;
 }
 
-/// The one mistake that explains what the description does not; none where several do as well with
-/// as little.
+/// Returns the correction that explains the readings with the fewest changes; none if it is not
+/// unique.
 std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
   const std::array<bool, 3> is_read = prepare(comparison, turns);
   if (comparison.read.size() < kInstantsMin) return std::nullopt;

@@ -8,10 +8,11 @@
 
 namespace estimator {
 
-/// Inertial sensors whose axes are others than described (exchanged, mirrored), or that read in
-/// another unit (g, degrees), by the rates and the gravity that encoders tell of their bodies. Told
-/// only where the description explains less than half of what the sensor reads and one such mistake
-/// nearly all. Mounting, point and bias as in the description: what these are off by is far less.
+/// Finds inertial sensors with exchanged or mirrored axes, or that read in another unit (g,
+/// degrees). Compares them with the rates and the gravity direction computed from the encoders.
+/// Reports an error only if the description leaves more than half of the readings unexplained and
+/// one correction less than a tenth (sums of squares). Mounting, point and bias are taken from the
+/// description; their errors are far smaller.
 ///
 /// @param recordings  with the readings that are used (`set_withheld_aside`)
 std::vector<Finding> find_inertial_mistakes(const Mechanism& mechanism,

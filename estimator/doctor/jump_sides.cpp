@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-/// Residuals in those of noise that a model which holds may leave of short pieces.
+/// Largest residual, in units of noise, of an accepted model on short excerpts.
 constexpr double kPiecesMost = 3.0;
 
 Mechanism with_free_offsets(Mechanism mechanism) {
@@ -21,7 +21,7 @@ Mechanism with_free_offsets(Mechanism mechanism) {
   return mechanism;
 }
 
-/// The rows of a recording before its middle, and those behind.
+/// Splits a recording at its middle row.
 std::vector<Recording> halves_of(const Recording& recording) {
   int rows = 0;
   for (const Segment& segment : recording.segments) rows += segment.sample_count();

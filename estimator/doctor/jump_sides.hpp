@@ -7,10 +7,10 @@
 
 namespace estimator {
 
-/// Whether one slip, or one loss of time, may be all that a model does not explain: of every
-/// recording one half or the other lies on one side of it, and pieces of that half are then
-/// explained. Parameters are fitted to each half anew, and encoders' offsets with them, since the
-/// slip may lie before.
+/// Returns whether a single encoder slip or loss of time may explain the whole misfit. In every
+/// recording, at least one half then lies on one side of the jump, and the model fits excerpts of
+/// that half. Parameters are fitted to each half separately, with free encoder offsets, since the
+/// slip may precede the half.
 bool may_be_one_jump(const Mechanism& estimate, const std::vector<Recording>& recordings,
                      const CalibrationMonitor& monitor);
 

@@ -15,17 +15,17 @@
 namespace estimator {
 namespace {
 
-constexpr double kStribeckShare = 0.1;  // of τ_c, start of an excess
-constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, start of a drag
-constexpr double kGainMost = 100.0;     // of a gain that is kept, where it is looked for
-constexpr double kAtBound = 1e-3;       // of a bound, within which a value is at it
-constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, start of a dry one
-constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, start of a viscous one
-constexpr double kAirShare = 0.01;      // of a body's mass, start of its drag in the air [1/m]
+constexpr double kStribeckShare = 0.1;  // of τ_c, initial Stribeck excess
+constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, initial drag
+constexpr double kGainMost = 100.0;     // upper bound of a freed gain, relative to its fixed value
+constexpr double kAtBound = 1e-3;       // relative distance at which a value is at its bound
+constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, initial dry friction
+constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, initial viscous friction
+constexpr double kAirShare = 0.01;      // of a body's mass, initial air drag [1/m]
 
-/// Viscous friction, dry friction, drag, and an excess of dry friction at rest, free at every joint
-/// that has friction of a kind that goes with it.
-/// @param freed  their parameters
+/// Frees viscous friction, dry friction, drag and Stribeck excess at every joint that has the
+/// corresponding other friction term.
+/// @param freed  indices of the freed parameters
 Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) {
   Mechanism richer = estimate;
   const auto free_beside = [&](int hinge, HingeQuantity quantity, HingeQuantity beside,
@@ -51,7 +51,7 @@ Mechanism with_all_friction(const Mechanism& estimate, std::vector<int>& freed) 
   return richer;
 }
 
-/// How many joints move each body, along the spanning tree.
+/// Number of joints between ground and each body, along the spanning tree.
 std::vector<int> moving_joints(const Mechanism& mechanism) {
   std::vector<int> joints(mechanism.bodies.size(), 0);
   const auto count = [&](const auto& joint, bool forward, int own) {
@@ -71,8 +71,8 @@ std::vector<int> moving_joints(const Mechanism& mechanism) {
   return joints;
 }
 
-/// Drag in still air, free at every body with mass that two joints or more move: of others drag of
-/// their joint is the same.
+/// Frees the drag in still air of every body with mass that at least two joints move: with one
+/// joint it is equivalent to the joint's drag.
 Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
   Mechanism richer = estimate;
   const std::vector<int> joints = moving_joints(estimate);
@@ -89,7 +89,7 @@ Mechanism with_air(const Mechanism& estimate, std::vector<int>& freed) {
   return richer;
 }
 
-/// Those of the freed parameters that are surely there.
+/// Describes the freed parameters that are significant.
 std::string sure_parts(const PieceFit& fit, const std::vector<int>& freed) {
   std::string parts;
   for (const int index : freed) {
@@ -102,8 +102,8 @@ std::string sure_parts(const PieceFit& fit, const std::vector<int>& freed) {
   return parts;
 }
 
-/// Frees parts of the description, and tells those that are surely there where that helps.
-/// @param finding  what is said ahead of them
+/// Frees parameters, and adds a cause that lists the significant ones if the fit improves.
+/// @param finding  its text precedes the list
 void try_parts(const MisfitCase& on, const Mechanism& richer, const std::vector<int>& freed,
                Finding finding, std::vector<Cause>& causes) {
   if (freed.empty()) return;
@@ -130,8 +130,8 @@ int hold_moments_at_bounds(Mechanism& mechanism) {
   return first;
 }
 
-/// Where the distances that are kept ask for less inertia than none, a shorter one and any inertia
-/// explain the same: the inertia stays at its bound, and tells the longest that can be.
+/// If the fixed distances require a negative moment of inertia, any shorter distance fits equally
+/// well with some inertia. With the inertia at its bound the fit yields the longest distance.
 void try_lengths(const MisfitCase& whole, std::vector<Cause>& causes) {
   MisfitCase on = whole;
   const int bound = hold_moments_at_bounds(on.estimate);

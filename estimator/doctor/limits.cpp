@@ -13,23 +13,23 @@
 namespace estimator {
 namespace {
 
-constexpr double kRounding = 1e-6;  // of a limit, which a file states in few digits
+constexpr double kRounding = 1e-6;  // relative to a limit; rig files give limits with few digits
 
-/// A command this close to its limit is at it; from this share of the rows on it is told [-].
+/// Relative distance within which a command is at its limit, and the least share of such rows [-].
 constexpr double kAtLimit = 1e-3;
 constexpr double kOftenAtLimit = 0.01;
 
-/// Over as many periods speeds are taken that counting and noise, so many deviations of them, are
-/// this part of the limit at most.
+/// Speeds are averaged over enough periods that quantization and noise, times kDeviations, are at
+/// most this share of the limit.
 constexpr double kSpeedError = 0.05;
 constexpr double kDeviations = 6.0;
 
-/// A stop that is known may give way, or be known, by this much [rad]; one that is estimated may be
-/// elsewhere by as much as this, unless a prior says less [rad].
+/// Allowance for a stop's compliance and for the error of its given position [rad]; and for the
+/// error of an estimated stop's initial position, unless a prior is narrower [rad].
 constexpr double kStopSlack = 0.01;
 constexpr double kUnknownStop = 0.1;
 
-/// Where something is beyond a limit, and by how much at most.
+/// Intervals in which a value is beyond a limit, and the extreme value.
 struct Excess {
   std::vector<TimeStretch> stretches;
   double extreme = 0.0;
@@ -145,7 +145,7 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
   }
 }
 
-/// By how much a stop, or a zero, may be elsewhere than the description has it.
+/// Returns the uncertainty of the position of a stop or zero in the description.
 double unknown_part(const Mechanism& mechanism, int parameter, double unit) {
   if (!varies(mechanism, parameter)) return 0.0;
   const double known = kDeviations * parameter_at(mechanism, parameter).prior_standard_deviation;

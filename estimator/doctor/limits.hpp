@@ -8,15 +8,14 @@
 
 namespace estimator {
 
-/// Recordings against what the rig allows: readings beyond the range of a joint, speeds beyond its
-/// largest, commands beyond the motor's largest; and commands that sit there, since a motor that
-/// was asked for more got what the recording may not tell.
+/// Compares recordings with the rig's limits: readings outside the joint range, speeds and commands
+/// above their maxima. Also reports commands at their maximum, because a motor that was commanded
+/// more may have received less than recorded.
 void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
                     const Recording& recording, const SensorFacts& facts, SignalExamination& out);
 
-/// Readings well beyond an end stop of the joint that they are of: where the description is wrong
-/// about the stop, or about the encoder's zero. Whatever noise, counting and what is not known yet
-/// of the stop explain is not told.
+/// Reports readings well beyond an end stop of their joint: the stop or the encoder zero is then
+/// wrong in the description. Allows for noise, quantization and the unknown part of the stop.
 void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                    const Recording& recording, SignalExamination& out);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kLoopStarts = 16;
 constexpr int kClosingStarts = 64;
-constexpr double kLooseRank = 1e-7;  // singular values, of the largest
+constexpr double kLooseRank = 1e-7;  // of singular values, relative to the largest
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::string find_loop_fault(const Mechanism& mechanism) {
   if (is_tree(mechanism) || mechanism.hinge_count() > kTreeHingesMax) return "";
   const Eigen::Index n = mechanism.hinge_count();
   LoopClosure closure(mechanism);
-  if (closure.closing_joints().empty()) return "";  // joints follow others: nothing can be wrong
+  if (closure.closing_joints().empty()) return "";  // mimic joints only: always consistent
   const std::string joint = "joint '" + closure.closing_joints().back() + "' closes a loop ";
   const Eigen::VectorXd any =
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
@@ -32,7 +32,7 @@ std::string find_loop_fault(const Mechanism& mechanism) {
   Eigen::Index free = -1;
   Eigen::VectorXd nearest;
   double least = std::numeric_limits<double>::infinity();
-  // What closes from a few starts is looked at for its freedom; what never does gets more of them.
+  // If some starts close, test the mobility; if none does, try more starts.
   for (int start = 0; start < (free < 0 ? kClosingStarts : kLoopStarts) && free <= 0; ++start) {
     Eigen::VectorXd angles(n);
     for (double& angle : angles) {

@@ -12,25 +12,25 @@
 namespace estimator {
 namespace {
 
-constexpr double kLeastLost = 0.5;  // rows; less is not lost time
-/// Rows; where the noise of a reading hides by so many when it was, joints all but rest.
+constexpr double kLeastLost = 0.5;  // rows; shorter gaps are not lost time
+/// Rows; joints almost rest if the noise of a reading corresponds to a larger time error.
 constexpr double kSlow = 5.0;
-constexpr double kWhole = 0.2;  // of a row, by which what was lost may seem to miss whole rows
+constexpr double kWhole = 0.2;  // of a row, tolerance of a gap from whole rows
 
-/// Cost that a state which starts anew may save by chance, for each of its components, and once
-/// more: of χ² with so few degrees of freedom, one in ten thousand is above.
+/// Cost that a free state may save by chance: per component, plus a constant. A χ² variable with so
+/// few degrees of freedom exceeds this with a probability of 1e-4.
 constexpr double kSavedEach = 2.0;
 constexpr double kSavedOnce = 16.0;
 
-/// What two pieces say of the rows between them.
+/// Estimate of the rows between two segments.
 struct Between {
-  double rows = 0.0;       ///< from the last one of the first piece to the first of the next
-  double deviation = 0.0;  ///< by the noise of one reading
+  double rows = 0.0;       ///< from the last row of the first segment to the first row of the next
+  double deviation = 0.0;  ///< standard deviation, by the noise of one reading
   CutEnds ends = {};
 };
 
-/// By the trapezoid rule with its correction for accelerations, weighted with what readings of each
-/// sensor tell of time. Nothing where a piece has no model, or none moves.
+/// Estimates the rows between two segments by the trapezoidal rule, corrected for accelerations and
+/// weighted by the sensors' squared speeds. Nothing without a model or without motion.
 std::optional<Between> between(const Calibration& calibration, const Recording& recording,
                                int behind) {
   constexpr int kRounds = 5;
@@ -55,12 +55,12 @@ std::optional<Between> between(const Calibration& calibration, const Recording& 
   return found;
 }
 
-/// Whether the joints moved so fast that the ends tell time: fits know them better than a reading.
+/// Returns whether the motion determines the time; fitted ends are more precise than a reading.
 bool is_told(const Between& found) {
   return found.deviation < std::min(std::max(1.0, 0.5 * (found.rows - 1.0)), kSlow);
 }
 
-/// Whole rows that are missing between two pieces; 0: none, or not whole ones.
+/// Returns the number of whole rows missing between two segments; 0: none, or not a whole number.
 int whole_rows(const Calibration& calibration, const Recording& recording, int behind) {
   const Segment& before = recording.segments[static_cast<std::size_t>(behind) - 1];
   const Segment& after = recording.segments[static_cast<std::size_t>(behind)];
@@ -140,7 +140,7 @@ bool are_rows_confirmed(const Calibration& cut, const Calibration& joined, int l
       cut.refined != joined.refined) {
     return false;
   }
-  // Squared errors in variances of readings, which what the free states leave tells.
+  // Squared errors in variances of readings, as estimated by the residuals with free states.
   double saved = 0.0;
   for (std::size_t i = 0; i < cut.simulation.size(); ++i) {
     double readings = 0.0;

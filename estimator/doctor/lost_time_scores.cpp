@@ -6,13 +6,13 @@
 namespace estimator {
 namespace {
 
-constexpr double kFurther[] = {2.0, 3.0};  // times the distance of nodes
+constexpr double kFurther[] = {2.0, 3.0};  // times the distance between nodes
 constexpr int kParabola = 3;               // coefficients
-constexpr int kStretchRowsMin = 8;         // between two nodes
-constexpr double kOwnLeast = 1e-9;         // of its square, of a jump that is no parabola
+constexpr int kStretchRowsMin = 8;         // rows between two nodes
+constexpr double kOwnLeast = 1e-9;         // relative squared norm of a jump outside the parabolas
 
-/// Rows of a segment between two nodes: what is left of the readings of each sensor, and its speed,
-/// both in deviations of a reading; NaN, and nothing, where it was not read.
+/// Rows of a segment between two nodes: residuals and speeds of each sensor, in standard deviations
+/// of a reading. A missing reading has residual NaN and speed 0.
 struct Stretch {
   int segment, first;
   Eigen::MatrixXd left, speed;
@@ -38,8 +38,8 @@ Stretch stretch_of(const ShootingProblem& from_afar, const Segment& data, int se
   return stretch;
 }
 
-/// Takes parabolas in time away from what is left of one sensor.
-/// @return rows × 3, orthonormal: the parabolas; zero where it was not read
+/// Removes a parabola in time from the residuals of one sensor.
+/// @return rows × 3, orthonormal basis of the parabolas; zero for missing readings
 Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
   const Eigen::Index rows = left.size();
   Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(rows, kParabola);
@@ -62,7 +62,7 @@ Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
   return basis;
 }
 
-/// Keeps the best in `best`.
+/// Scores all rows between two nodes and keeps the best in `best`.
 void score(Stretch stretch, std::optional<LostTimeScore>& best) {
   const Eigen::Index rows = stretch.left.rows(), sensors = stretch.left.cols();
   const auto readings = static_cast<double>(stretch.left.array().isFinite().count());
@@ -73,7 +73,7 @@ void score(Stretch stretch, std::optional<LostTimeScore>& best) {
     parabolas.push_back(take_parabola(stretch.left.col(i)));
   }
   const double all = stretch.left.squaredNorm();
-  // The jump of each row reaches to the stretch's end: sums from behind.
+  // The jump at a row lasts to the last of these rows, so accumulate from the end.
   double along = 0.0, square = 0.0;
   Eigen::MatrixXd shared = Eigen::MatrixXd::Zero(kParabola, sensors);
   for (Eigen::Index k = rows - 1; k > 0; --k) {

@@ -7,23 +7,22 @@
 
 namespace estimator {
 
-/// Lost time that a fit was made without, by what it would gain.
+/// A loss of time that a fit did not include, and its predicted cost reduction.
 struct LostTimeScore {
-  int segment = 0, row = 0;  ///< the first row behind it
-  double rows = 0.0;         ///< that are lost, > 0
-  double gain = 0.0;         ///< of the cost, in variances of what is left beside
+  int segment = 0, row = 0;  ///< first row after the loss
+  double rows = 0.0;         ///< lost rows, > 0
+  double gain = 0.0;         ///< cost reduction, in variances of the remaining residuals
 };
 
-/// Of all rows, the one ahead of which lost time explains most: from there on every encoder reads
-/// further on by its own speed times one and the same time.
+/// Returns the row before which a loss of time reduces the cost most: from there on, every encoder
+/// reads more by its speed times one lost time.
 ///
-/// States that are free to follow take up a jump of theirs at the next node, whichever it is. So
-/// the motion is simulated from nodes that are two and three times as far apart, and what is left
-/// of the readings between two of them is that jump, beside what the states there may be off, a
-/// parabola in time for each sensor.
+/// Free states absorb such a jump at the next node. Therefore the motion is simulated from nodes
+/// two and three times as far apart. The residuals between two of these contain the jump, plus the
+/// effect of state errors, modelled as one parabola in time per sensor.
 ///
-/// @param fit       jointly of states and parameters, at its optimum
-/// @param segments  those that it was made of
+/// @param fit       of states and parameters, at its optimum
+/// @param segments  the segments fitted
 std::optional<LostTimeScore> likeliest_lost_time(const ShootingProblem& fit,
                                                  const std::vector<Segment>& segments,
                                                  const ShootingGrid& grid);

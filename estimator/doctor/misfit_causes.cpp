@@ -16,29 +16,28 @@
 namespace estimator {
 namespace {
 
-/// Residuals this many times as large as the readings' noise ask for a cause: a cause is told only
-/// where it takes the cost down to six tenths, and noise is left.
+/// Ratio of residuals to noise above which a cause is searched: a cause is reported only if it
+/// reduces the cost to 60 %, and noise remains.
 constexpr double kClearlyLarger = 1.3;
 
-/// Causes told one after another, each beside those before.
+/// Number of causes reported, each in addition to the previous ones.
 constexpr int kCauseRounds = 2;
 
-/// Errors over pieces may be this many times as large as those over whole recordings.
+/// Limit on the ratio of errors over excerpts to those over whole recordings.
 constexpr double kNoWorse = 1.5;
 
-/// Work that causes may take, in units of PieceFit::work: some five seconds of one processor.
+/// Work spent on causes, in units of PieceFit::work: about five seconds of one processor.
 constexpr double kWorkMost = 1.5e8;
 
-/// Errors that are as large as motions are [rad]; of slides in proportion.
+/// Errors as large as motions [rad]; scaled for sliding joints.
 constexpr double kLost = 0.05;
-/// How many times pieces may become half as long for them.
+/// How often excerpts are halved to avoid such errors.
 constexpr int kPieceHalvings = 3;
 
-/// Costs that differ by less than this factor are as good as the same: such causes are told
-/// together.
+/// Ratio of costs below which two causes are equally good and are reported together.
 constexpr double kCauseAlike = 1.3;
 
-/// The sensor whose errors are largest beside its noise.
+/// Returns the sensor with the largest ratio of error to noise.
 Eigen::Index worst_of(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
   Eigen::Index worst = 0;
   rmse.cwiseQuotient(noise).maxCoeff(&worst);
@@ -49,8 +48,8 @@ std::string error_text(const Sensor& sensor, double error) {
   return number_text(1e3 * error, 2) + " " + sensor.units().error;
 }
 
-/// The most likely cause, and those that help as much.
-/// @param causes  from the most helpful on
+/// Reports the most likely cause, and those that help equally.
+/// @param causes  the most helpful first
 Finding told(const MisfitCase& on, const std::vector<Cause>& causes) {
   const Cause& best = causes.front();
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
@@ -90,8 +89,8 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
   return (rmse.array() > kClearlyLarger * noise.array()).any();
 }
 
-/// The case on pieces of the recordings, fitted without any cause. False where the estimate does
-/// not even fit them as well as the whole: such tell nothing.
+/// Takes excerpts of the recordings and fits them without any cause. Returns false if the estimate
+/// fits the excerpts much worse than whole recordings; such excerpts are useless.
 ///
 /// @param whole  errors over whole recordings
 bool take_pieces(MisfitCase& on, const std::vector<Recording>& recordings,
@@ -107,8 +106,8 @@ bool take_pieces(MisfitCase& on, const std::vector<Recording>& recordings,
   return true;
 }
 
-/// The same on lively pieces, so short that motion is predicted over them: from errors as large as
-/// the motion itself, whatever is changed may lead to less.
+/// Takes the most active excerpts, short enough that the motion can be predicted over them. If
+/// errors were as large as the motion, any change could reduce them.
 bool take_predictable(MisfitCase& on, const std::vector<Recording>& recordings,
                       const Eigen::VectorXd& whole) {
   const Mechanism estimate = on.estimate;
@@ -122,7 +121,7 @@ bool take_predictable(MisfitCase& on, const std::vector<Recording>& recordings,
   return true;
 }
 
-/// Causes that lively pieces show, or that none explains them.
+/// Searches causes on the most active excerpts; reports if none explains the residuals.
 std::vector<Finding> explain_pieces(MisfitCase on, const std::vector<Recording>& recordings) {
   const Finding unexplained = none_explains(on);
   std::vector<Finding> findings;
@@ -137,8 +136,8 @@ std::vector<Finding> explain_pieces(MisfitCase on, const std::vector<Recording>&
       on.take(causes.front());
       continue;
     }
-    // What a law of friction leaves may hide anything else: once more beside all of it, where that
-    // is not as good as none.
+    // An incomplete friction law may hide other causes. Therefore search once more with all
+    // friction terms free, if these improve the fit.
     const std::optional<Cause> richer = beside_friction ? std::nullopt : fit_all_friction(on);
     if (!richer || !(kCauseAlike * richer->cost_per_reading < on.cost_per_reading)) break;
     on.take(*richer);
@@ -175,13 +174,13 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   if (take_predictable(lively, recordings, whole) && is_misfit(lively.rmse, lively.noise)) {
     findings = explain_pieces(std::move(lively), recordings);
   }
-  // Over seconds something shows only where whole recordings can be simulated.
+  // A slow effect shows only if whole recordings can be simulated.
   const bool is_explained = (!findings.empty() && findings.front().kind != "misfit") ||
                             calibration.verdict.kind == VerdictKind::kHolds || !calibration.refined;
   if (!is_explained && take_pieces(slow, recordings, kCreepBudget, whole)) {
     std::vector<Cause> causes;
     try_creep(slow, causes);
-    // Over so long a time only what explains all tells anything: motion may be hard to predict.
+    // Over such long excerpts only a complete explanation counts: prediction may be hard.
     if (!causes.empty() && !is_misfit(causes.front().rmse, slow.noise)) {
       findings = {told(slow, causes)};
     }

@@ -8,21 +8,21 @@
 
 namespace estimator {
 
-/// Why a calibration leaves more than its readings' noise: each likely cause is fitted, from the
-/// estimate on, to short pieces of the recordings. The cause that helps most is told, with its
-/// size, its deviation and how far it helps, or that none does:
+/// Searches for the cause of residuals above the sensor noise. Fits each likely cause, starting
+/// from the estimate, to short excerpts of the recordings. Reports the cause that helps most, with
+/// size, standard deviation and improvement, or that no cause helps:
 ///
-/// - a command that acts later or earlier than recorded, or that the motor's amplifier clips;
+/// - a command that acts later or earlier than recorded, or is clipped by the amplifier;
 /// - a clock that is fast or slow;
-/// - readings that stay at an end of an encoder's range;
-/// - a hinge point that lies elsewhere, or has the wrong sign;
-/// - friction that the description does not know, or that creeps where it has it hold;
-/// - air that holds bodies back which move on others.
+/// - readings clipped at an end of an encoder's range;
+/// - a joint position that is wrong or has the wrong sign;
+/// - friction that the description lacks, or that creeps where it should hold;
+/// - air drag on bodies that are carried by others.
 ///
-/// What free parameters absorb (a clock's error, where every force is estimated) helps nothing, and
-/// nothing is said of it.
+/// Causes that free parameters absorb (a clock error if every force is estimated) do not improve
+/// the fit and are not reported.
 ///
-/// Nothing where residuals are as the noise, and for parameters of a SPOOK simulator.
+/// Returns nothing if residuals match the noise, or for parameters of a SPOOK simulator.
 std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechanism& mechanism,
                                     const std::vector<Recording>& recordings,
                                     const CalibrationMonitor& monitor = {});

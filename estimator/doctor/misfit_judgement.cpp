@@ -6,7 +6,7 @@
 namespace estimator {
 namespace {
 
-/// A cause is told where it takes the cost down to this.
+/// A cause is reported if it reduces the cost to this share.
 constexpr double kHelps = 0.6;
 
 }  // namespace

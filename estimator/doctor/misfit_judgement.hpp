@@ -7,23 +7,22 @@
 
 namespace estimator {
 
-/// Whether a fit helps enough to be told; then with its errors.
+/// Returns the cause with its errors if the fit improves enough to report it.
 std::optional<Cause> judged(const MisfitCase& on, const PieceFit& fit, Finding finding,
                             const std::vector<Recording>& pieces);
 
-/// Whether a fit takes the cost far enough down to be told.
+/// Returns whether a fit lowers the cost enough to report its cause.
 bool helps(const MisfitCase& on, const PieceFit& fit);
 
-/// A fit that may help; none where it surely does not.
+/// Fits a cause; returns no fit if it certainly does not help.
 PieceFit hopeful_fit(const MisfitCase& on, const Mechanism& mechanism,
                      const std::vector<Recording>& pieces);
 
-/// Share of a quantity by which it is off at least where that is told.
+/// Smallest relative change of a parameter that is reported.
 inline constexpr double kLeastShare = 1e-3;
 
-/// Frees one parameter and fits. What it becomes, less what it was, is the size; a cause is one
-/// that is at least `least` large: where motions magnify errors, a fit may get there by chance
-/// alone.
+/// Frees one parameter and fits. The size is its change; a cause has a size of at least `least`,
+/// since in chaotic motions a smaller change may improve the fit by chance.
 struct FreedOne {
   double size = 0.0, deviation = 0.0;
   std::optional<Cause> cause;

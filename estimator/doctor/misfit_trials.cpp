@@ -38,7 +38,7 @@ std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>
   const bool no_room = hold_moments_at_bounds(held) >= 0;
   try_gains(on, causes);
   try_delays(on, causes);
-  // A distance that leaves no room for inertia makes all motion slower or faster, as a clock does.
+  // A distance that leaves no room for inertia slows or accelerates all motion like a clock error.
   if (no_room) try_lengths(on, causes);
   const bool too_long = std::ranges::any_of(
       causes, [](const Cause& cause) { return cause.finding.kind == "wrong-length"; });

@@ -11,53 +11,53 @@
 
 namespace estimator {
 
-/// The pieces that causes are tried on.
+/// Excerpts on which causes are tried.
 inline constexpr ExcerptBudget kMisfitBudget = {
     .duration = 9.0, .piece = 1.5, .period = 0.004, .rows = 2500};
 
-/// A likely cause of a misfit that was fitted, and helps.
+/// A fitted cause of a misfit that improves the fit.
 struct Cause {
   Finding finding;
   double cost_per_reading = std::numeric_limits<double>::infinity();
   Eigen::VectorXd rmse;
-  Mechanism mechanism;            ///< with the cause and the values fitted
-  std::vector<Recording> pieces;  ///< without the mistake
+  Mechanism mechanism;            ///< with the cause and the fitted values
+  std::vector<Recording> pieces;  ///< with the error corrected
 };
 
-/// Work that may still be spent on causes, in units of PieceFit::work; counted, so that what is
-/// told never depends on how fast a machine is.
+/// Remaining work for trying causes, in units of PieceFit::work. A count, not a time, so that
+/// findings do not depend on the speed of the computer.
 struct WorkBudget {
   double left = 0.0;
-  bool exceeded = false;  ///< something was left out
+  bool exceeded = false;  ///< some causes were skipped
 };
 
-/// What causes are tried on.
+/// Input of the trials of causes.
 struct MisfitCase {
   Mechanism estimate;
   std::vector<Recording> pieces;
-  ExcerptBudget excerpts = kMisfitBudget;  ///< as which they were taken
+  ExcerptBudget excerpts = kMisfitBudget;  ///< limits the pieces were taken with
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
   WorkBudget& budget;
   double cost_per_reading = 0.0;  ///< without any cause
   Eigen::VectorXd rmse;
 
-  /// Goes on beside a cause.
+  /// Continues with a cause included.
   void take(const Cause& cause);
 
-  /// None once the budget is spent.
-  /// @param cost_most  as of PieceFit
+  /// Returns no fit once the budget is spent.
+  /// @param cost_most  see PieceFit
   PieceFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                double cost_most = std::numeric_limits<double>::infinity()) const;
   PieceFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
 };
 
-/// Root mean square errors of all sensors [rad or m].
+/// Root-mean-square errors of all sensors [rad or m].
 Eigen::VectorXd errors_of(const PieceFit& fit, Eigen::Index sensors);
 
-/// Causes that help, in no particular order; as many as the budget allows, the likeliest first.
-/// @param recordings  that the pieces are of; none: readings that stay at an end of an encoder's
-///                    range are not looked for
+/// Returns the causes that improve the fit, unordered. Tries the likeliest first, as many as the
+/// budget allows.
+/// @param recordings  the recordings of the pieces; empty: clipped readings are not tried
 std::vector<Cause> try_causes(const MisfitCase& on, const std::vector<Recording>& recordings);
 
 }  // namespace estimator

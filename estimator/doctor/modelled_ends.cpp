@@ -3,8 +3,8 @@
 namespace estimator {
 namespace {
 
-/// @param row     the last of a model, or its first
-/// @param inward  −1 from the last one, +1 from the first
+/// @param row     last or first row of a model
+/// @param inward  −1 from the last row, +1 from the first
 ModelledEnd end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index inward,
                    Eigen::Index sensor, EndCurve curve) {
   const double at = model(row, sensor), next = model(row + inward, sensor);
@@ -12,7 +12,7 @@ ModelledEnd end_of(const Eigen::MatrixXd& model, Eigen::Index row, Eigen::Index 
   const double bend = third - 2.0 * next + at;
   const auto sign = static_cast<double>(inward);
   if (curve == EndCurve::kParabola) return {at, sign * (next - at - 0.5 * bend), bend};
-  // The second difference is the bend one row inward.
+  // The second difference is the curvature one row inward.
   const double change = model(row + 3 * inward, sensor) - 2.0 * third + next - bend;
   const double own = bend - change;
   return {at, sign * (next - at - 0.5 * own - change / 6.0), own, sign * change};

@@ -8,22 +8,24 @@
 
 namespace estimator {
 
-/// What a model has of one sensor at an end of a segment [rad or m; per row, to the third power].
+/// Modelled value and derivatives of one sensor at an end of a segment [rad or m; per row, …,
+/// row³].
 struct ModelledEnd {
   double value, rate, bend;
-  double jerk = 0.0;  ///< of cubics
+  double jerk = 0.0;  ///< cubic fits only
 };
 
-/// Through the last rows of a model: three that a parabola, four that a cubic follows.
+/// Curve through the last rows of a model: a parabola through three, a cubic through four.
 enum class EndCurve { kParabola, kCubic };
 
-/// The ends on both sides of a cut, one a sensor.
+/// The ends on both sides of a cut, one per sensor.
 struct CutEnds {
   std::vector<ModelledEnd> before, after;
 };
 
-/// @param behind  index of the segment behind the cut
-/// @return nothing where a segment has no model
+/// Fits curves to the modelled readings on both sides of a cut.
+/// @param behind  index of the segment after the cut
+/// @return nothing if a segment has no model
 std::optional<CutEnds> ends_at_cut(const Calibration& calibration, const Recording& recording,
                                    int behind, EndCurve curve = EndCurve::kParabola);
 

@@ -6,9 +6,8 @@
 namespace estimator {
 namespace {
 
-/// Of all that a model leaves of a recording's readings, root mean square, that a step in them has
-/// to reach. A slip that the model knows nothing of leaves its own half on either side; smaller
-/// steps are of what leaves the rest.
+/// Smallest step in residuals, relative to their root mean square over the recording. An unmodelled
+/// slip leaves half of its size on either side; smaller steps belong to the rest of the misfit.
 constexpr double kResidualStep = 0.5;
 
 const Segment* find_segment(const std::vector<Recording>& recordings,

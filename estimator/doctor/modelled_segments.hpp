@@ -9,29 +9,29 @@
 
 namespace estimator {
 
-/// A segment beside what a model says of it.
+/// A segment with its modelled readings and residuals.
 struct ModelledSegment {
-  int index;  ///< in its recording
+  int index;  ///< within its recording
   const Segment* segment;
   const Eigen::MatrixXd* model;  ///< samples × sensors
-  Eigen::MatrixXd left;          ///< of the readings
+  Eigen::MatrixXd left;          ///< residuals of the readings
 };
 
-/// Of one recording, by index.
+/// Returns the modelled segments of the recording with index `wanted`.
 std::vector<ModelledSegment> modelled_segments(const Calibration& calibration,
                                                const std::vector<Sensor>& sensors,
                                                const std::vector<Recording>& recordings,
                                                int wanted);
 
-/// Of what is left, one a sensor.
+/// Returns the root-mean-square residual of each sensor.
 std::vector<double> root_mean_squares(const std::vector<ModelledSegment>& modelled,
                                       std::size_t sensors);
 
-/// Whether a step in the readings of a sensor is more than what a model leaves of them may have.
-/// @param left  root mean square, of the whole recording
+/// Returns whether a step in a sensor's readings exceeds the model's residuals.
+/// @param left  root-mean-square residual of the whole recording
 bool stands_out(double step, double left);
 
-/// Where a state estimate starts anew, its angles jump, and what it leaves of readings with them.
+/// Returns the jump of a modelled reading, and its residual, where the state estimate restarts.
 double model_jump(const Eigen::MatrixXd& model, int row, int sensor);
 
 }  // namespace estimator

@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-/// Readings that a side is judged by, and the degree of the polynomial through them. Short ones
-/// bend with the motion, long ones average noise.
+/// Number of readings on each side, and the degree of their polynomial. Short windows follow the
+/// motion, long ones average noise.
 struct SideWindow {
   std::size_t count;
   int degree;
@@ -19,10 +19,10 @@ struct SideWindow {
 constexpr SideWindow kMotionWindows[] = {{3, 1}, {8, 2}};
 constexpr SideWindow kResidualWindows[] = {{8, 2}, {24, 2}};
 
-constexpr std::size_t kLongestStride = 4;  // of readings that accelerations are taken over
-constexpr double kBendMargin = 2.0;        // accelerations above the largest one that lasts
+constexpr std::size_t kLongestStride = 4;  // readings, longest interval for accelerations
+constexpr double kBendMargin = 2.0;        // ratio to the largest sustained acceleration
 
-/// Finds the outliers of one series, which it takes out one after another.
+/// Finds the outliers of one series, from its first reading on.
 class OutlierSearch {
  public:
   OutlierSearch(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
@@ -53,20 +53,20 @@ class OutlierSearch {
   }
 
  private:
-  /// What the reading misses a side's polynomial by, beyond what it may; signed, 0: nothing.
+  /// Deviation of a reading from one side's polynomial beyond the tolerance; signed, otherwise 0.
   double excess(const EdgeFit& side, std::size_t position) const {
     const Reach reach = side.at(series_.times[position]);
     const double off = series_.values[position] - reach.value;
     const double noise = std::max(scale_.noise(position), std::sqrt(side.residual_variance()));
-    // Errors of counting add up at most to this; where it is less, they scatter with the noise.
+    // Upper bound of accumulated quantization errors; smaller ones scatter like noise.
     const double counting = 0.5 * scale_.quantum() * (1.0 + reach.sum);
     const double allowed =
         std::max(bound_ * noise * std::hypot(1.0, reach.noise_gain), counting) + bend_ * reach.bend;
     return std::abs(off) > allowed ? off : 0.0;
   }
 
-  /// Cheap, and true of every outlier that starts a row: the change from the reading before is
-  /// unlike the change before that, or there is none.
+  /// A cheap necessary condition for the first outlier of a run: the change from the reading before
+  /// differs from the change before that, or there is none.
   bool is_suspect(std::size_t k) const {
     if (k < 2) return true;
     const std::vector<double>& y = series_.values;
@@ -80,7 +80,7 @@ class OutlierSearch {
                    {series_.values.data() + first, window.count}, window.degree, series_.period);
   }
 
-  /// The outliers among `count` readings from `first` on, where the first and the last are.
+  /// Outliers among `count` readings from `first` on; empty unless the first and last are outliers.
   std::vector<Outlier> judge(std::size_t first, std::size_t count) const {
     for (const SideWindow& window : windows_) {
       std::vector<Outlier> off = judge(first, count, window);

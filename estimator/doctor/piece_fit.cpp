@@ -29,11 +29,11 @@ LmOptions few(int iterations) {
   return options;
 }
 
-/// How much longer a step takes where loops are closed within it: causes of a four-bar took more
-/// than a minute of a processor, those of trees take about five seconds.
+/// Relative cost of a step in which loops are closed: causes of a four-bar took more than a minute
+/// of processor time, those of trees about five seconds.
 constexpr double kLoopWork = 16.0;
 
-/// What a solve took, see PieceFit::work.
+/// Returns the work of a solve, see PieceFit::work.
 double work_of(const ShootingProblem& problem, const LmSummary& summary) {
   double evaluations = 1.0;
   for (const IterationRecord& record : summary.history) evaluations += 1.0 + record.rejected;
@@ -42,9 +42,9 @@ double work_of(const ShootingProblem& problem, const LmSummary& summary) {
          (1.0 + static_cast<double>(problem.arrow().size()));
 }
 
-/// States and parameters over short intervals: where an open-loop simulation is to begin.
-/// Differences of readings are poor speeds at the ends of a piece, and an estimate that a mistake
-/// spoiled may be far from what is right without it.
+/// Fits states and parameters over short intervals, to initialise the open-loop simulation.
+/// Differences of readings are poor speeds at the ends of a piece, and an estimate biased by an
+/// error may be far from the correct one.
 ShootingProblem followed(const Mechanism& mechanism, const ShootingInput& input,
                          const CalibrationMonitor& monitor, double& work) {
   ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing, input.grid,
@@ -71,7 +71,7 @@ PieceFit::PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pie
     problem_ = std::make_unique<ShootingProblem>(
         loose.restated(near, input.segments, input.grid, input.noise));
   } catch (const std::invalid_argument&) {
-    return;  // what makes no sense explains nothing
+    return;  // a meaningless mechanism explains nothing
   }
   work_ += work_of(*problem_, solve(*problem_, few(kIterations), {}, monitor.stop));
 }

@@ -10,31 +10,31 @@
 
 namespace estimator {
 
-/// A fit of the open-loop simulation to short pieces of recordings, each with a start of its own,
-/// in a few iterations from parameters that are nearly right.
+/// A fit of the open-loop simulation to short excerpts of recordings, each with its own initial
+/// state. Takes a few iterations from nearly correct parameters.
 class PieceFit {
  public:
-  /// None: its cost is infinite.
+  /// No fit: its cost is infinite.
   PieceFit() = default;
 
   /// @param noise      of the sensors [rad or m]
-  /// @param cost_most  cost per reading above which the fit is of no use: none where free states
-  ///                   over short intervals, which explain more than a simulation, leave more
+  /// @param cost_most  limit on the cost per reading: there is no fit if free states over short
+  ///                   intervals, which fit better than a simulation, cost more
   PieceFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
            const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
            double cost_most = std::numeric_limits<double>::infinity());
 
-  /// Whitened; infinite where there is no fit.
+  /// Whitened cost; infinite if there is no fit.
   double cost() const;
   double cost_per_reading() const { return cost() / readings_; }
-  /// Integration steps that were made, times what they were made of: the motion and its derivatives
-  /// along every free parameter.
+  /// Number of integration steps, times the number of integrated vectors: the motion and its
+  /// sensitivities to every free parameter.
   double work() const { return work_; }
-  /// Root mean square error of a sensor [rad or m].
+  /// Root-mean-square error of a sensor [rad or m].
   double rmse(int sensor) const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
-  /// Of a free parameter, if the residuals were white noise of the size that they have.
+  /// Standard deviation of a free parameter, assuming white residuals of the observed size.
   double deviation(int parameter) const;
 
  private:
@@ -43,7 +43,7 @@ class PieceFit {
   double work_ = 0.0;
 };
 
-/// What counts as noise of a sensor: the scatter of its readings, or their quantum's.
+/// Noise of each sensor: the scatter of its readings, or their quantization noise.
 Eigen::VectorXd reading_noise(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
 }  // namespace estimator

@@ -15,7 +15,7 @@ ReadingSeries observed_readings(const Segment& segment,
   series.period = segment.period;
   for (Eigen::Index k = 0; k < readings.size(); ++k) {
     if (std::isnan(readings[k])) continue;
-    // A reading that jumped by a turn is the same angle.
+    // A reading that jumps by a full turn is the same angle.
     double value = readings[k];
     if (!series.values.empty()) {
       const double change = value - series.values.back();

@@ -10,8 +10,7 @@
 namespace estimator {
 namespace {
 
-/// A free parameter for what an encoder's readings are larger by since it slipped. Its bounds leave
-/// a wrong guess room, and are of no other use.
+/// Adds a free parameter for the shift of an encoder's readings after a slip.
 int add_offset(const Sensor& sensor, const std::string& recording, double time, double size,
                bool name_recording, Mechanism& mechanism) {
   Parameter parameter;
@@ -47,14 +46,14 @@ RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& r
     const int parameter = add_offset(sensors[static_cast<std::size_t>(freed.sensor)],
                                      recording.name, own.start + own.time(freed.row), freed.size,
                                      recordings.size() > 1, out.mechanism);
-    // What an encoder has lost stays lost to the recording's end.
+    // A slip lasts to the recording's end.
     for (auto s = static_cast<std::size_t>(freed.segment); s < recording.segments.size(); ++s) {
       const bool is_own = s == static_cast<std::size_t>(freed.segment);
       recording.segments[s].shifts.push_back({freed.sensor, is_own ? freed.row : 0, parameter});
     }
   }
   std::vector<Cut> cuts = examination.cuts;
-  // From the last on, so that places of the others stay what they are.
+  // From the last cut on, so that the indices of the others remain valid.
   const auto place = [](const Cut& cut) { return std::tuple(cut.recording, cut.segment, cut.row); };
   std::ranges::sort(cuts, std::greater<>(), place);
   for (const Cut& cut : cuts) {

@@ -17,9 +17,9 @@
 namespace estimator {
 namespace {
 
-/// Within which zeros and stops are known [rad].
+/// Uncertainty of zeros and stops [rad].
 constexpr double kZeroSlack = 0.1;
-/// Times its start value that what is to be estimated may be.
+/// Largest ratio of a free parameter to its initial value.
 constexpr double kStartSlack = 10.0;
 
 constexpr std::array kDryFriction = {HingeQuantity::kCoulombTorque, HingeQuantity::kStribeckTorque,
@@ -28,7 +28,7 @@ constexpr std::array kDryFriction = {HingeQuantity::kCoulombTorque, HingeQuantit
 constexpr std::array kPulls = {HingeQuantity::kConstantTorque, HingeQuantity::kStiffness,
                                HingeQuantity::kRestAngle};
 
-/// The encoder of each joint alone, by index; nothing where some joint has none.
+/// Returns the encoder of each single joint, by index; nothing if a joint has none.
 std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
                                                      const std::vector<Sensor>& sensors) {
   std::vector<int> of_joint(static_cast<std::size_t>(mechanism.hinge_count()), -1);
@@ -41,7 +41,7 @@ std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
   return of_joint;
 }
 
-/// The first reading of a sensor; NaN: there is none.
+/// Returns the first reading of a sensor; NaN: there is none.
 double first_reading(const Recording& recording, Eigen::Index sensor) {
   for (const Segment& segment : recording.segments) {
     for (const double reading : segment.angles.col(sensor)) {
@@ -57,7 +57,7 @@ bool any_varies(const Mechanism& mechanism, int joint, std::span<const HingeQuan
   });
 }
 
-/// At rest with constant commands.
+/// Static equilibrium of the joints at constant commands.
 class Standstill {
  public:
   Standstill(const Mechanism& mechanism, const Recording& recording)
@@ -72,7 +72,7 @@ class Standstill {
 
   double control(int joint) const { return control_[joint]; }
 
-  /// What dry friction would have to hold, one a joint.
+  /// Returns the load at each joint that dry friction would have to hold.
   Eigen::VectorXd pulls(const Eigen::VectorXd& coordinates) {
     const JointVector<double> still = JointVector<double>::Zero(control_.size());
     JointVector<double> imbalance(control_.size());
@@ -80,8 +80,8 @@ class Standstill {
     return imbalance;
   }
 
-  /// The least of those of one joint wherever zeros are within their slack; 0 where it may pull
-  /// either way.
+  /// Returns the smallest load at one joint over all zeros within their uncertainty; 0 if its sign
+  /// is uncertain.
   double least_pull(const Mechanism& mechanism, int joint, const Eigen::VectorXd& coordinates) {
     double least = pulls(coordinates)[joint];
     for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
@@ -97,7 +97,7 @@ class Standstill {
     return std::abs(least);
   }
 
-  /// Of the last configuration.
+  /// Largest dry friction in the last configuration.
   double friction(int joint) const { return dynamics_.dry_bound(joint, 0.0); }
 
  private:
@@ -112,7 +112,7 @@ bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
   });
 }
 
-/// Whether the description knows what pulls at a joint and what friction it has, to an order.
+/// Returns whether the loads and the friction of a joint are known to an order of magnitude.
 bool is_known(const Mechanism& mechanism, int joint, double friction) {
   if (has_steep_law(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
   return friction > 0.0 || !any_varies(mechanism, joint, kDryFriction);

@@ -7,19 +7,19 @@
 
 namespace estimator {
 
-/// A joint that cannot stand still where its encoder says it does.
+/// A joint that cannot be in static equilibrium at its reading.
 struct RestlessJoint {
-  int sensor = 0;         ///< that reads it
+  int sensor = 0;         ///< that measures it
   double reading = 0.0;   ///< [rad or m]
-  double pull = 0.0;      ///< of gravity, springs and a constant command [N·m or N]
-  double friction = 0.0;  ///< largest dry friction, by the rig's description [N·m or N]
+  double pull = 0.0;      ///< load by gravity, springs and a constant command [N·m or N]
+  double friction = 0.0;  ///< largest dry friction of the description [N·m or N]
 };
 
-/// The joints of a mechanism at rest that what pulls at them would move: beyond dry friction, ten
-/// times that with which the description begins where it is to be estimated, wherever zeros are
-/// within 0.1 rad. Nothing of what cannot be judged: joints at a stop, of unknown springs, of
-/// unknown friction that begins at zero, and mechanisms with loops or joints without an encoder of
-/// their own.
+/// Returns the joints that cannot be in static equilibrium at the recorded position. The load must
+/// exceed dry friction, or ten times its initial value if it is estimated, for all encoder zeros
+/// within 0.1 rad. Skips joints at an end stop, joints with an unknown spring, joints with unknown
+/// friction that starts at zero, mechanisms with loops, and mechanisms with joints without their
+/// own encoder.
 ///
 /// @param recording  whose readings and commands never change
 std::vector<RestlessJoint> restless_joints(const Mechanism& mechanism, const Recording& recording);

@@ -9,17 +9,17 @@
 namespace estimator {
 namespace {
 
-constexpr double kRestMin = 1.0;   // [s]; shorter ones are turning points and sticking
-constexpr double kEvery = 0.1;     // of a rest one reading in so long is used [s]
-constexpr double kShareMin = 0.2;  // of all readings, from which on rests outweigh the motion
+constexpr double kRestMin = 1.0;   // [s]; shorter ones are turning points and stiction
+constexpr double kEvery = 0.1;     // interval of the readings kept in a rest [s]
+constexpr double kShareMin = 0.2;  // least share of all rows at which rests outweigh the motion
 
 /// Rows [first, end) of a segment.
 struct Rest {
   int segment, first, end;
 };
 
-/// Whether a row repeats the readings of a rest, and its command. One that was not observed says
-/// nothing, and where none was so far the row's is taken into `readings`.
+/// Returns whether a row repeats the readings and the command of a rest. Missing readings match;
+/// the first one observed is stored in `readings`.
 bool repeats(const Segment& segment, const std::vector<double>& quanta, Eigen::Index row,
              Eigen::Index first, Eigen::RowVectorXd& readings) {
   if (segment.controls.row(row) != segment.controls.row(first)) return false;

@@ -7,11 +7,11 @@
 
 namespace estimator {
 
-/// Long rests, in which every encoder repeats one reading. Its error of counting is one and the
-/// same then, and thousands of repetitions would outweigh all that was read in motion: some of them
-/// are kept, the others held back.
+/// Finds long rests in which every encoder repeats one reading. All repetitions have the same
+/// quantization error, and thousands of them would outweigh the readings in motion. Therefore some
+/// of them are kept and the others rejected.
 ///
-/// @param quanta  one a sensor; where one of them reads noise the rest is none
+/// @param quanta  one per sensor; no rests are found if a sensor's readings are noisy
 void find_rests(const std::vector<Sensor>& sensors, const std::vector<double>& quanta,
                 const Recording& recording, int index, SignalExamination& out);
 

@@ -20,18 +20,18 @@
 namespace estimator {
 namespace {
 
-constexpr std::size_t kResidualJumps = 3;  // of a segment beside a model that holds
-constexpr int kSameRows = 2;               // apart, at which jumps of two sensors count as one
+constexpr std::size_t kResidualJumps = 3;  // most jumps of a segment with an accepted model
+constexpr int kSameRows = 2;               // largest distance between simultaneous jumps
 
-/// Rows whose sensors jump together.
+/// Simultaneous jumps of one or more sensors.
 struct Jump {
-  int row;                      ///< first behind it
-  std::vector<int> sensors;     ///< that jump
-  std::vector<double> sizes;    ///< of these
-  std::vector<double> ratings;  ///< sizes over their deviations
+  int row;                      ///< first row after it
+  std::vector<int> sensors;     ///< sensors that jump
+  std::vector<double> sizes;    ///< of these sensors
+  std::vector<double> ratings;  ///< sizes over their standard deviations
 };
 
-/// Speeds of a model's angles [rad/s], by differences.
+/// Speeds of modelled angles [rad/s], by finite differences.
 Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) {
   Eigen::MatrixXd rates(angles.rows(), angles.cols());
   for (Eigen::Index k = 0; k < angles.rows(); ++k) {
@@ -42,12 +42,12 @@ Eigen::MatrixXd rates_of(const Eigen::MatrixXd& angles, const Segment& segment) 
   return rates;
 }
 
-/// One segment on the table.
+/// Examination of one segment.
 class SegmentExamination {
  public:
-  /// @param readings  samples × sensors: of the segment, or what a model leaves of it
-  /// @param model     angles of that model, samples × sensors; empty: there is none
-  /// @param left      that the model leaves of the recording's, root mean square, one a sensor
+  /// @param readings  samples × sensors: of the segment, or their residuals
+  /// @param model     modelled angles, samples × sensors; empty: no model
+  /// @param left      root-mean-square residual of the recording, one per sensor
   SegmentExamination(const std::vector<Sensor>& sensors, const Segment& segment,
                      Eigen::MatrixXd readings, const Eigen::MatrixXd& model,
                      const std::vector<double>& quanta, const std::vector<double>& left)
@@ -59,7 +59,7 @@ class SegmentExamination {
         quanta_(quanta),
         left_(left) {}
 
-  /// Finds outliers of one sensor and takes them out of the readings.
+  /// Finds the outliers of one sensor and removes them from the readings.
   std::vector<Outlier> take_outliers(int sensor, OutlierCount& count) {
     const ReadingSeries series = series_of(sensor);
     const SignalScale scale(series, quantum(sensor));
@@ -104,13 +104,13 @@ class SegmentExamination {
     return jumps;
   }
 
-  /// Whether a step in a sensor stands out of what is there beside it.
+  /// Returns whether a step in a sensor exceeds the residuals around it.
   bool is_told(int sensor, double step) const {
     return kind() == SeriesKind::kMotion ||
            stands_out(step, left_[static_cast<std::size_t>(sensor)]);
   }
 
-  /// After `find_jumps`.
+  /// Call after `find_jumps`.
   StepExplanation explain(const Jump& jump) const {
     std::vector<JumpView> views;
     std::vector<std::vector<double>> rates(sensors_.size());
@@ -122,28 +122,28 @@ class SegmentExamination {
         view.rates = &rates[at];
       }
       const std::size_t position = std::min(view.position, series_[at].size());
-      constexpr double kFinest = 1e-7;  // [rad]; perfect readings still differ by rounding
+      constexpr double kFinest = 1e-7;  // [rad]; rounding error of perfect readings
       view.noise =
           std::max({scales_[at].noise(position), quantum(i) / std::sqrt(12.0), kFinest * unit(i)});
       view.jumps = std::ranges::count(jump.sensors, i) > 0;
       views.push_back(view);
     }
     StepExplanation explanation = explain_step(views);
-    // Beside a model that the fault has bent, speeds are none of the motion's, but no two encoders
-    // slip at one instant.
+    // Speeds of a model that has adapted to the fault are not those of the motion, but two encoders
+    // do not slip at the same instant.
     if (kind() == SeriesKind::kResidual && jump.sensors.size() > 1 &&
         explanation.cause == StepCause::kSlip) {
       explanation.cause = StepCause::kUnclear;
     }
     for (std::size_t n = 0; n < jump.sensors.size(); ++n) {
       double& size = explanation.sizes[static_cast<std::size_t>(jump.sensors[n])];
-      if (size == 0.0) size = jump.sizes[n];  // too near an end to be looked at
+      if (size == 0.0) size = jump.sizes[n];  // too near an end for a fit
     }
     return explanation;
   }
 
  private:
-  /// Whether the offset is free from about there on already.
+  /// Returns whether the offset is already free from about this row on.
   bool is_freed(int row, int sensor) const {
     constexpr int kBeside = 12;
     return std::ranges::any_of(segment_.shifts, [&](const ZeroShift& shift) {
@@ -177,7 +177,7 @@ class SegmentExamination {
   std::vector<SignalScale> scales_;
 };
 
-/// Books what is found in the segments of one recording.
+/// Collects the findings of all segments of one recording.
 class RecordingExamination {
  public:
   RecordingExamination(const std::vector<Sensor>& sensors, const std::vector<double>& quanta,
@@ -201,7 +201,7 @@ class RecordingExamination {
       }
     }
     const std::vector<Jump> jumps = examination.find_jumps();
-    // A model that does not hold leaves kinks of its own wherever the motion turns.
+    // A rejected model leaves kinks wherever the motion turns.
     if (kind_ == SeriesKind::kResidual && jumps.size() > kResidualJumps) return;
     for (const Jump& jump : jumps) {
       const StepExplanation explanation = examination.explain(jump);
@@ -214,7 +214,7 @@ class RecordingExamination {
     }
   }
 
-  /// After all segments.
+  /// Call after all segments.
   void book_outliers() {
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (outliers_[i].count == 0 || is_drowned(outliers_[i])) continue;
@@ -225,7 +225,7 @@ class RecordingExamination {
   }
 
  private:
-  /// Beside a model that leaves more of every reading than that, outliers count for nothing.
+  /// Ignores outliers if the model's residuals are larger in total.
   static bool is_drowned(const OutlierCount& outliers) {
     return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
            outliers.left;
@@ -311,7 +311,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_plateaus(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
     find_copies(mechanism, recording, out);
-    // Outliers end no rest.
+    // Outliers do not end a rest.
     const Recording calm = without_held(recording, static_cast<int>(r), out.held);
     find_rests(sensors, quanta, calm, static_cast<int>(r), out);
     find_strikes(mechanism, quanta, without_held(recording, static_cast<int>(r), out.held), out);

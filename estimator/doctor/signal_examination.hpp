@@ -11,22 +11,22 @@
 
 namespace estimator {
 
-/// Places in recordings, all by index.
+/// Places in recordings, by index.
 struct HeldReading {
   int recording, segment, sensor, row;
 };
 struct FreedOffset {
-  int recording, segment, sensor, row;  ///< the first reading that is shifted
-  double size;                          ///< by how much readings are larger since [rad or m]
-  int finding;                          ///< that tells of it
+  int recording, segment, sensor, row;  ///< first shifted reading
+  double size;                          ///< increase of the readings from there on [rad or m]
+  int finding;                          ///< that reports it
 };
 struct Cut {
-  int recording, segment, row;  ///< the first behind the cut
+  int recording, segment, row;  ///< first row after the cut
 };
 
-/// What is wrong with recordings as signals, and what can be done without asking.
+/// Faults found in recorded signals, and the repairs that need no confirmation by the user.
 struct SignalExamination {
-  std::vector<Finding> findings;  ///< Finding::treatment: what `repair` does
+  std::vector<Finding> findings;  ///< Finding::treatment: the action of `repair`
   std::vector<HeldReading> held;
   std::vector<FreedOffset> freed;
   std::vector<Cut> cuts;
@@ -34,46 +34,45 @@ struct SignalExamination {
   bool needs_repair() const { return !held.empty() || !freed.empty() || !cuts.empty(); }
 };
 
-/// What a joint may do, by what its encoder reads.
+/// Limits of a joint, in terms of its encoder's readings.
 struct SensorLimits {
-  double lowest = 0.0, highest = 0.0;  ///< [rad or m]; not above: not stated
-  double fastest = 0.0;                ///< [rad/s or m/s]; 0: not stated
+  double lowest = 0.0, highest = 0.0;  ///< [rad or m]; lowest ≥ highest: not given
+  double fastest = 0.0;                ///< [rad/s or m/s]; 0: not given
 };
 
-/// What the rig's description says of its sensors, in their order, and of its motors; 0: nothing.
+/// Sensor and motor data of the rig description, sensors in their order; 0: not given.
 struct SensorFacts {
   std::vector<double> quantum = {};  ///< one count [rad or m]
   std::vector<SensorLimits> limits = {};
-  std::vector<double> command_most = {};  ///< one a motor [unit of its control]
+  std::vector<double> command_most = {};  ///< one per motor [unit of its control]
 };
 
-/// The unit that readings of each sensor step by, over all recordings [rad or m]; 0: none.
+/// Quantization step of each sensor over all recordings [rad or m]; 0: none.
 std::vector<double> seen_quanta(const std::vector<Sensor>& sensors,
                                 const std::vector<Recording>& recordings);
 
-/// Looks at recordings by themselves: outliers, slips, lost time (`find_steps`), clipped readings,
-/// channels that are dead or copies of another, commands that never change, what is beyond the
-/// rig's limits.
+/// Examines recordings without a model: outliers, slips and lost time (`find_steps`), clipped
+/// readings, dead or copied channels, constant commands, and values beyond the rig's limits.
 ///
 /// @param recordings  with the readings that are used (`set_withheld_aside`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,
                                   const SensorFacts& facts = {});
 
-/// The same at what a calibration left of them, where small outliers and steps show that the motion
-/// hides; physical parameters only.
+/// Examines the residuals of a calibration, in which smaller outliers and steps are visible.
+/// Physical parameters only.
 ///
-/// @param recordings  that were calibrated
+/// @param recordings  the calibrated recordings
 SignalExamination examine_residuals(const Calibration& calibration,
                                     const std::vector<Recording>& recordings);
 
-/// Recordings with readings held back, cuts made and offsets freed, and the mechanism with a free
-/// parameter for each such offset.
+/// Recordings with readings rejected and cuts made, and the mechanism with a free parameter for
+/// each freed offset.
 struct RepairedInput {
   Mechanism mechanism;
   std::vector<Recording> recordings;
 };
-/// Offsets, in the order of `examination.freed`, are the last parameters of the mechanism.
+/// The offsets, in the order of `examination.freed`, become the mechanism's last parameters.
 RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                      const SignalExamination& examination);
 

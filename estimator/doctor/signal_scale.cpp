@@ -9,21 +9,22 @@
 namespace estimator {
 namespace {
 
-constexpr double kDeviationsPerMedian = 1.4826;  // of |x|, for normal x
+constexpr double kDeviationsPerMedian = 1.4826;  // ratio of σ to the median of |x|, normal x
 constexpr double kFourthGain = 8.366600265;      // √70 = √(1 + 16 + 36 + 16 + 1)
-constexpr double kGolden = 0.6180339887498949;   // its multiples fill the unit interval evenly
+constexpr double kGolden = 0.6180339887498949;   // multiples of 1/golden ratio fill [0, 1] evenly
 constexpr double kSecondGain = 2.449489743;      // √6
 constexpr double kFinestQuantum = 1e-7;          // [rad]; finer are decimals of a text file
 constexpr double kQuantumTolerance = 0.02;
 constexpr double kWholeShare = 0.95;  // of the changes; false readings make two each
 
-/// One in so many medians is passed over: false readings that crowd reach half of a median's seven.
+/// One in this many medians is skipped: clustered false readings can reach half of a median's
+/// seven.
 constexpr std::size_t kCrowds = 200;
 
-/// The median of seven normal |x| is not above this in millions of them [deviations].
+/// Upper bound of the median of seven normal |x| among millions [standard deviations].
 constexpr double kLargestMedian = 3.0;
 
-/// By a network of comparisons.
+/// Median by a sorting network.
 double median_of_seven(std::array<double, 7> x) {
   constexpr std::pair<std::size_t, std::size_t> kOrder[] = {{0, 5}, {0, 3}, {1, 6}, {2, 4}, {0, 1},
                                                             {3, 5}, {2, 6}, {2, 3}, {3, 6}, {4, 5},
@@ -39,7 +40,7 @@ double median_of_seven(std::array<double, 7> x) {
 }  // namespace
 
 double normal_bound(double two_sided_probability) {
-  // Φ̄(z) by erfc, which bisection inverts; tails are steep.
+  // Inverts the normal tail probability by bisection of erfc.
   double low = 0.0, high = 40.0;
   for (int i = 0; i < 60; ++i) {
     const double middle = 0.5 * (low + high);
@@ -71,7 +72,7 @@ double robust_quantum(const std::vector<ReadingSeries>& series, double scale) {
     return std::abs(change / quantum - std::round(change / quantum)) < kQuantumTolerance &&
            change > 0.5 * quantum;
   };
-  // Refined by larger multiples, so that decimals cut off do not add up.
+  // Refine by larger multiples, so that truncated decimals do not accumulate.
   double multiples = 0.0, sum = 0.0;
   for (const double change : changes) {
     if (!is_whole(change)) continue;
@@ -97,7 +98,7 @@ SignalScale::SignalScale(const ReadingSeries& series, double quantum)
     for (std::size_t k = std::max<std::size_t>(b * kBlock, 4); k < end; ++k) {
       if (!series.is_dense(k - 4, 5)) continue;
       const double difference = y[k] - 4.0 * y[k - 1] + 6.0 * y[k - 2] - 4.0 * y[k - 3] + y[k - 4];
-      // Whole counts are spread evenly over their unit, else their median is a whole count too.
+      // Spread whole counts evenly over their unit; otherwise their median is a whole count too.
       const double spread = std::fmod(kGolden * static_cast<double>(k), 1.0) - 0.5;
       block.push_back(std::abs(std::abs(difference) + spread * quantum));
     }

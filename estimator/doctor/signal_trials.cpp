@@ -15,19 +15,19 @@
 namespace estimator {
 namespace {
 
-/// A search goes on only where its first steps take the cost down to this.
+/// A search continues only if its first steps reduce the cost to this share.
 constexpr double kPromising = 0.9;
 
 constexpr double kDelayMost = 0.1;    // [s]
 constexpr double kDelayLeast = 5e-5;  // [s]
 constexpr double kClockMost = 0.2;    // [-]
-constexpr double kClipStep = 0.1;     // of the largest command
+constexpr double kClipStep = 0.1;     // relative to the largest command
 constexpr double kClipLeast = 0.2;
-constexpr std::size_t kClipPatience = 2;  // steps without a gain that end the search
-constexpr int kClipRounds = 2;            // of parabolas, over steps that shrink to this part
+constexpr std::size_t kClipPatience = 2;  // steps without improvement that end the search
+constexpr int kClipRounds = 2;            // parabola fits, with steps reduced by kClipFiner
 constexpr double kClipFiner = 0.3;
-constexpr int kPlateauRows = 5;         // readings that stay at an end of the range
-constexpr double kPlateauShare = 1e-9;  // within which readings are the same, of the range
+constexpr int kPlateauRows = 5;         // least number of readings at an end of the range
+constexpr double kPlateauShare = 1e-9;  // tolerance of equal readings, relative to the range
 
 std::vector<Recording> clipped(std::vector<Recording> pieces, Eigen::Index motor, double level) {
   for (Recording& recording : pieces) {
@@ -48,7 +48,7 @@ double largest_command(const std::vector<Recording>& pieces, Eigen::Index motor)
   return largest;
 }
 
-/// Lowest point of the parabola through three, and its curvature.
+/// Minimum and curvature of the parabola through three points.
 struct Parabola {
   double lowest = 0.0, curvature = 0.0;
 };
@@ -59,18 +59,18 @@ Parabola through(double middle, double step, double before, double at, double af
           curvature};
 }
 
-/// Standard deviation of what a parabola of costs is over, ∆cost = 1 at one of white noise.
+/// Standard deviation of a cost parabola's parameter: ∆cost is 1 there, for white noise.
 double parabola_deviation(const Parabola& parabola, double cost_per_reading) {
   return std::sqrt(2.0 * std::max(cost_per_reading, 1.0) / parabola.curvature);
 }
 
-/// Share of the largest command at which the cost is least; 1: nowhere below that of no clipping.
+/// Share of the largest command at which clipping minimises the cost; 1: no clipping is best.
 struct ClippedShare {
   double share = 1.0;
-  Parabola parabola;  ///< of the cost about it
+  Parabola parabola;  ///< of the cost around it
 };
 
-/// The cost falls down to the level that is right, and rises below it.
+/// Searches the clipping level downward: the cost falls to the true level and rises below it.
 template <typename Cost>
 ClippedShare search_clipped_share(const Cost& cost_at) {
   std::vector<double> costs = {cost_at(1.0)};
@@ -94,8 +94,8 @@ ClippedShare search_clipped_share(const Cost& cost_at) {
   return found;
 }
 
-/// Takes away the readings that stay at one value, the largest or the smallest of all.
-/// @return how many
+/// Removes runs of readings at one value, the largest or the smallest of all.
+/// @return their number
 int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double value,
                  double tolerance) {
   int masked = 0;
@@ -199,7 +199,7 @@ void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
   const double rate = clocked.mechanism.parameters.back().value;
   const double deviation = loose.deviation(clocked.rate);
   if (!is_sure(rate, deviation) || !(std::abs(rate) < kClockMost)) return;
-  // Rates are of first order there; with right times nothing is.
+  // The clock rate was fitted to first order; with corrected time stamps the fit is exact.
   const std::vector<Recording> pieces = without_clock_error(on.pieces, rate);
   Mechanism mechanism = on.estimate;
   take_from_clock(clocked, mechanism);

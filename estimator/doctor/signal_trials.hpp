@@ -4,20 +4,20 @@
 
 #include "estimator/doctor/misfit_trials.hpp"
 
-// Causes of a misfit in what was recorded. Each trial adds those that help.
+// Causes of a misfit in the recorded signals. Each function adds the causes that improve the fit.
 
 namespace estimator {
 
-/// A motor's command that acts earlier or later than it is recorded.
+/// Tries motor commands that act earlier or later than recorded.
 void try_delays(const MisfitCase& on, std::vector<Cause>& causes);
 
-/// A motor's command that acts no further than to some level.
+/// Tries motor commands clipped at some level.
 void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes);
 
-/// A clock of the time stamps that is fast or slow.
+/// Tries time stamps of a clock that is fast or slow.
 void try_clock(const MisfitCase& on, std::vector<Cause>& causes);
 
-/// Readings that stay at an end of an encoder's range.
+/// Tries readings clipped at an end of an encoder's range.
 void try_clipped_angles(const MisfitCase& on, const std::vector<Recording>& recordings,
                         std::vector<Cause>& causes);
 

@@ -9,14 +9,14 @@
 namespace estimator {
 namespace {
 
-/// Slips that are looked at together: each is a parameter of one linearisation.
+/// Number of slips scored together, each as a parameter of one linearisation.
 constexpr int kTogether = 48;
-/// Time between slips that are looked at first, of an interval from node to node: within one the
-/// motion cannot follow a slip.
+/// Spacing of the first slips scored, relative to the interval between nodes: within an interval
+/// the motion cannot follow a slip.
 constexpr double kApart = 0.25;
-/// So many of each sensor at most, however long recordings are: each costs a share of a simulation.
+/// Largest number of first slips per sensor: each costs a share of a simulation.
 constexpr double kFirstMost = 16.0 * kTogether;
-/// Of a slip's own square, what is left where states and parameters can do the same.
+/// Relative squared norm left of a slip that states and parameters reproduce completely.
 constexpr double kUndone = 1e-9;
 
 struct SlipPlace {
@@ -35,7 +35,7 @@ class SlipScores {
 
   bool is_valid() const { return base_.valid; }
 
-  /// Keeps the best in `best`.
+  /// Scores slips at the given places and keeps the best in `best`.
   void score(const std::vector<SlipPlace>& places, std::optional<SlipScore>& best) const {
     for (std::size_t first = 0; first < places.size(); first += kTogether) {
       const std::size_t count = std::min<std::size_t>(kTogether, places.size() - first);
@@ -64,7 +64,7 @@ class SlipScores {
     if (!information.valid) return;
     Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
     for (const Eigen::VectorXd& group : information.group_score) score += group;
-    // Offsets are the last of the free parameters.
+    // Offsets are the last free parameters.
     const Eigen::Index n = base_.inverse.rows();
     for (std::size_t i = 0; i < places.size(); ++i) {
       const Eigen::Index at = n + static_cast<Eigen::Index>(i);
@@ -113,7 +113,7 @@ std::optional<SlipScore> likeliest_slip(const ShootingProblem& fit,
   }
   scores.score(places, best);
   if (!best) return best;
-  // Ever closer about the best, down to rows.
+  // Refine the spacing around the best, down to single rows.
   const Segment& segment = segments[static_cast<std::size_t>(best->segment)];
   for (int stride = stride_in(segment); stride > 1;) {
     const int finer = std::max(1, 2 * stride / kTogether);

@@ -16,10 +16,10 @@
 namespace estimator {
 namespace {
 
-/// Whitened cost a reading, up to which a simulation explains the readings.
+/// Whitened cost per reading up to which a simulation fits.
 constexpr double kExplained = 1.5;
 
-/// Where a segment that a fit was made of is in the recordings.
+/// Position of a fitted segment in the recordings.
 struct SegmentPlace {
   int recording = -1, segment = -1;
 };
@@ -39,8 +39,8 @@ SegmentPlace place_of(const std::vector<Recording>& recordings, const std::strin
   return {};
 }
 
-/// By the whole simulation, which tells the row best, where it would explain the readings with that
-/// slip; else by states that are free to follow part of it, but no model bends far to.
+/// Returns the likeliest slip. Uses the simulation over whole segments, which locates the row best,
+/// if it would fit with that slip; otherwise free states, which absorb part of the slip.
 std::optional<SlipScore> likeliest_of(const ShootingFit& fit, bool simulates) {
   const ShootingInput& input = fit.input();
   if (simulates) {

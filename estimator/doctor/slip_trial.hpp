@@ -8,25 +8,26 @@
 
 namespace estimator {
 
-/// What may have happened to recordings at one instant.
+/// Hypothetical events in recordings at one instant.
 struct SuspectedJump {
-  SignalExamination slip;        ///< of one encoder; nothing needs repair: there is none
-  std::vector<Cut> losses = {};  ///< rows ahead of which time may be lost, the likeliest first
+  SignalExamination slip;        ///< of one encoder; without repairs: no slip
+  std::vector<Cut> losses = {};  ///< rows before which time may be lost, the likeliest first
 };
 
-/// The likeliest single slip beside a model that does not hold (`likeliest_slip`), and where time
-/// was most likely lost (`likeliest_lost_time`, or at the slip's place), if noise alone does not
-/// make one: a model that has bent after it, or noise, may hide it from `examine_residuals`. To be
-/// tried, and kept where `is_slip_confirmed`, or the model holds on both sides of a cut.
+/// Returns the likeliest single slip if the model is rejected (`likeliest_slip`), and the likeliest
+/// places of lost time (`likeliest_lost_time`, or the slip's place), if noise alone does not
+/// explain them. A model that has adapted to them, or noise, may hide them from
+/// `examine_residuals`. The caller tries a repair, and keeps it if `is_slip_confirmed`, or if the
+/// model is accepted on both sides of a cut.
 ///
-/// @param estimate  what came out without it
+/// @param estimate  result without the repair
 SuspectedJump suspect_jump(const Mechanism& estimate, const std::vector<Recording>& recordings,
                            const CalibrationOptions& options, const CalibrationMonitor& monitor);
 
-/// Whether the model holds with the slip's offset free, as it did not without, and the offset is
-/// sure to be one.
+/// Returns whether the model is accepted with the slip's offset free, was rejected without, and the
+/// offset is significant.
 ///
-/// @param offset  parameter, by name
+/// @param offset  parameter name
 bool is_slip_confirmed(const Calibration& without, const Calibration& with,
                        const std::string& offset);
 

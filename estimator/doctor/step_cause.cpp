@@ -11,24 +11,24 @@
 namespace estimator {
 namespace {
 
-constexpr int kDegree = 7;      // of one motion over a window
-constexpr int kHalfDegree = 3;  // of a motion on one side of the jump
-/// Readings on each side that are looked at: as many as one polynomial follows.
+constexpr int kDegree = 7;      // of one motion over the window
+constexpr int kHalfDegree = 3;  // of the motion on one side of the jump
+/// Readings on each side: as many as one polynomial fits.
 constexpr std::array<std::size_t, 5> kSides = {192, 96, 48, 24, 12};
-constexpr double kFollowed = 3.0;  // deviations of the sum of squares that noise alone leaves
+constexpr double kFollowed = 3.0;  // standard deviations of the sum of squares due to noise alone
 constexpr double kConfident = 0.99;
-/// Price of a second encoder that slips at the same reading, which may be any of ten thousand.
+/// Penalty for a second encoder that slips at the same one of some ten thousand readings.
 constexpr double kCoincidence = 18.0;
-/// A motion is taken to be another one where all else leaves this many variances a reading: less
-/// may be the polynomial's fault.
+/// A break is diagnosed if the other hypotheses leave this many variances per reading: less may be
+/// due to the polynomial.
 constexpr double kTorn = 9.0;
-constexpr double kLongestShift = 3.0;  // that the motion on both sides still tells, of a side
+constexpr double kLongestShift = 3.0;  // longest shift, in window half-lengths
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Readings of one sensor around the jump, time in windows' half lengths from the jump.
+/// Readings of one sensor around the jump; time from the jump in half-lengths of the window.
 struct JumpWindow {
-  Eigen::VectorXd x, y, rates;  ///< rates: of a model [per unit of x]; empty: none
-  Eigen::Index before = 0;      ///< readings ahead of the jump
+  Eigen::VectorXd x, y, rates;  ///< rates: of a model [per unit of x]; empty: no model
+  Eigen::Index before = 0;      ///< number of readings before the jump
   double unit = 1.0;            ///< of x [s]
   double variance = 1.0;        ///< of a reading
   bool jumps = false;
@@ -61,7 +61,7 @@ Eigen::MatrixXd stepped_basis(const JumpWindow& window) {
   return basis;
 }
 
-/// Of one motion whose clock jumps by `lost`, in units of x.
+/// Residual sum of squares of one motion whose clock jumps by `lost`, in units of x.
 double shifted_squares(const JumpWindow& window, double lost) {
   const Eigen::VectorXd indicator = behind(window);
   if (window.rates.size() > 0) {
@@ -104,7 +104,7 @@ JumpWindow cut_window(const JumpView& view, std::size_t side) {
   return window;
 }
 
-/// What a hypothesis leaves of all windows, in variances of readings.
+/// Sum of squared residuals of a hypothesis over all windows, in variances of readings.
 template <typename Squares>
 double misfit(const std::vector<JumpWindow>& windows, const Squares& squares_of) {
   double sum = 0.0;
@@ -118,7 +118,7 @@ struct TimeShift {
   double misfit = kInfinity;
 };
 
-/// The lost time that explains all windows best.
+/// Returns the lost time that fits all windows best.
 TimeShift best_shift(const std::vector<JumpWindow>& windows) {
   constexpr int kCoarse = 64;
   double longest = kInfinity;
@@ -130,7 +130,7 @@ TimeShift best_shift(const std::vector<JumpWindow>& windows) {
       return shifted_squares(window, lost / window.unit);
     });
   };
-  // Short times are told finely: they grow by a constant factor.
+  // A geometric grid resolves short times finely.
   const double shortest = 1e-3 * longest;
   const double factor = std::pow(longest / shortest, 1.0 / kCoarse);
   TimeShift best;
@@ -158,8 +158,8 @@ bool is_wide_enough(const JumpWindow& window) {
   return window.before > kDegree + 1 && after > kDegree + 1;
 }
 
-/// The longest window over which a polynomial on each side follows the readings, one of a higher
-/// degree then follows both; else the shortest, with the variance that is left there.
+/// Returns the longest window that a polynomial on each side fits; a polynomial of higher degree
+/// then fits both. Otherwise the shortest, with the residual variance.
 JumpWindow choose_window(const JumpView& view) {
   JumpWindow window;
   for (const std::size_t side : kSides) {
@@ -190,7 +190,7 @@ void book_sizes(const std::vector<JumpWindow>& windows, StepExplanation& out) {
   }
 }
 
-/// Speeds of the motion on both sides of the jump.
+/// Stores the speeds of the motion on both sides of the jump.
 void book_rates(const std::vector<JumpView>& views, StepExplanation& out) {
   constexpr std::size_t kSide = 12;
   for (const JumpView& view : views) {

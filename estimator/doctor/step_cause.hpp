@@ -7,41 +7,41 @@
 
 namespace estimator {
 
-/// Why readings jump at one instant.
+/// Cause of a jump of readings at one instant.
 enum class StepCause {
-  kSlip,      ///< an encoder lost or gained counts: its readings are shifted since
-  kLostTime,  ///< the logger lost time without saying: the motion is further on
-  kUnclear,   ///< either; readings cannot tell
-  kBreak,     ///< neither: the motion after it is another one
+  kSlip,      ///< an encoder lost or gained counts: its readings are shifted from there on
+  kLostTime,  ///< the logger lost time unnoticed: the motion is further on
+  kUnclear,   ///< either; readings cannot distinguish them
+  kBreak,     ///< neither: the motion after it is unrelated
 };
 
-/// What one sensor read around a jump.
+/// Readings of one sensor around a jump.
 struct JumpView {
   const ReadingSeries* series = nullptr;
-  /// Speeds beside each reading [rad/s], of a model that `series` is what is left of; nullptr: the
-  /// series is the motion itself.
+  /// Modelled speed at each reading [rad/s] if `series` holds residuals; nullptr if `series` is the
+  /// motion itself.
   const std::vector<double>* rates = nullptr;
-  double noise = 0.0;    ///< of readings, with that of counting [rad or m]
+  double noise = 0.0;    ///< of readings, including quantization [rad or m]
   bool jumps = false;    ///< a step was found in it
-  std::size_t position;  ///< in the series: the first reading behind the jump
+  std::size_t position;  ///< in the series: the first reading after the jump
 };
 
-/// The likelier explanation of a jump.
+/// The likeliest explanation of a jump.
 struct StepExplanation {
   StepCause cause = StepCause::kUnclear;
-  double confidence = 0.0;      ///< that it is the cause, among those looked at
-  double lost_time = 0.0;       ///< that explains the jumps best [s]; > 0
-  double time_deviation = 0.0;  ///< of it [s]
-  std::vector<double> sizes;    ///< of each view's step [rad or m]; 0 where it does not jump
+  double confidence = 0.0;      ///< probability of the cause among those compared
+  double lost_time = 0.0;       ///< that fits the jumps best [s]; > 0
+  double time_deviation = 0.0;  ///< standard deviation of `lost_time` [s]
+  std::vector<double> sizes;    ///< step of each view [rad or m]; 0 if it does not jump
   std::vector<double> deviations;
-  std::vector<double> rates_before, rates_after;  ///< of the motion, one a view [rad/s]
+  std::vector<double> rates_before, rates_after;  ///< of the motion, one per view [rad/s]
 };
 
-/// Compares, for all sensors together, one smooth motion whose clock jumps (every sensor moves on
-/// by as much as it does in the time lost), one whose reading jumps in the sensors that do, and two
-/// motions that know nothing of one another, by their likelihoods [Bas93, ch. 7] with log N for
-/// every parameter [Sch78]. A single sensor tells the first two apart by its speed, which a lost
-/// time changes too.
+/// Compares three hypotheses for all sensors together: one smooth motion whose clock jumps (every
+/// sensor advances by its motion in the lost time), one smooth motion with shifted readings in the
+/// sensors that jump, and two independent motions. Compares their likelihoods [Bas93, ch. 7] with a
+/// penalty of log N per parameter [Sch78]. For a single sensor the speed separates the first two,
+/// since lost time changes it too.
 StepExplanation explain_step(const std::vector<JumpView>& views);
 
 }  // namespace estimator

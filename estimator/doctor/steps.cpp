@@ -15,21 +15,21 @@ namespace {
 struct StepWindow {
   std::size_t count;  ///< readings on each side
   int degree;
-  std::size_t stride;  ///< that accelerations are taken over, at most
+  std::size_t stride;  ///< longest interval for accelerations
 };
-/// Of a motion: short ones, since long ones bend. What a model leaves of it is nearly straight.
+/// Windows for a motion are short because it bends; residuals are nearly straight.
 constexpr StepWindow kMotionSteps[] = {{4, 1, 4}, {12, 2, 8}};
 constexpr StepWindow kResidualSteps[] = {{4, 1, 1}, {12, 2, 6}, {36, 2, 18}, {108, 2, 54}};
 
-constexpr double kStepBendMargin = 2.0;  // accelerations above the largest one that lasts
+constexpr double kStepBendMargin = 2.0;  // ratio to the largest sustained acceleration
 
-/// What gravity and motors do to joints of rigs on a table [rad/s²], whether or not it was seen to
-/// last in this recording.
+/// Acceleration of tabletop rigs under gravity and motors [rad/s²], allowed even if this recording
+/// has no sustained acceleration that large.
 constexpr double kPlausibleAcceleration = 100.0;
 
-constexpr double kFastestTurn = 1.0;  // [rad] from reading to reading
+constexpr double kFastestTurn = 1.0;  // [rad] between consecutive readings
 
-constexpr double kSlack = 1e-9;  // of rounding, so that perfect readings have no steps
+constexpr double kSlack = 1e-9;  // rounding error, so that perfect readings have no steps
 
 class StepSearch {
  public:
@@ -61,7 +61,7 @@ class StepSearch {
  private:
   struct Candidate {
     Step step;
-    std::size_t reach;  ///< readings beside it that its windows share
+    std::size_t reach;  ///< readings on each side used by its windows
   };
 
   std::vector<Candidate> scan() const {
@@ -88,8 +88,8 @@ class StepSearch {
     }
   }
 
-  /// Cheap, and true of every step: the change is unlike those beside it, or, where a long window
-  /// would see less than that, means beside it differ.
+  /// A cheap necessary condition for a step: the change differs from the adjacent ones or, for long
+  /// windows that detect smaller steps, the means on both sides differ.
   bool is_suspect(std::size_t k, const StepWindow& window) const {
     const std::vector<double>& y = series_.values;
     const double least = std::max(scale_.noise(k), 0.5 * scale_.quantum());
@@ -106,9 +106,9 @@ class StepSearch {
     return std::abs(after - before) / kMean > least;
   }
 
-  /// Cheap: what is between the polynomials at either end is less than noise alone allows. Weights
-  /// of m readings, whose sum is one, gain at least 1/√m of it, and pieces of a wrong shape leave
-  /// more.
+  /// A cheap rejection test: the difference of the polynomials at either end is within noise. The
+  /// weights of m readings sum to one, so that their noise gain is at least 1/√m; a wrong
+  /// polynomial leaves more.
   bool is_hopeless(std::size_t k, std::size_t m, std::initializer_list<double> sizes) const {
     const double gain = std::sqrt(2.0 / static_cast<double>(m));
     const double allowed = bound_ * scale_.noise(k) * gain + kSlack * unit_;
@@ -136,7 +136,7 @@ class StepSearch {
       const Reach before = left.at(time), after = right.at(time);
       sizes[end] = after.value - before.value;
       const double deviation = noise * std::hypot(before.noise_gain, after.noise_gain);
-      // Errors of counting add up at most to this; where it is less, they scatter with the noise.
+      // Upper bound of accumulated quantization errors; smaller ones scatter like noise.
       const double counting = 0.5 * scale_.quantum() * (before.sum + after.sum);
       const double allowed = std::max(bound_ * deviation, counting) +
                              bend * (before.bend + after.bend) + kSlack * unit_;
@@ -144,7 +144,7 @@ class StepSearch {
       candidate.step.deviation = std::max(candidate.step.deviation, deviation);
     }
     if (!(candidate.step.ratio > 1.0) || !(sizes[0] * sizes[1] > 0.0)) return std::nullopt;
-    // What turns so fast may as well have made whole turns in between.
+    // So fast a joint may have made full turns in between.
     if (kind_ == SeriesKind::kMotion &&
         std::abs(left.slope(t[-1])) * (t[0] - t[-1]) > kFastestTurn * unit_) {
       return std::nullopt;

@@ -8,22 +8,21 @@
 
 namespace estimator {
 
-/// A lasting jump in value, from one reading to the next.
+/// A lasting jump in value between two consecutive readings.
 struct Step {
-  std::size_t position = 0;  ///< in the series: the first reading behind it
+  std::size_t position = 0;  ///< in the series: the first reading after it
   double size = 0.0;         ///< [rad or m]
-  double deviation = 0.0;    ///< of `size`, from noise and counting
-  double ratio = 0.0;        ///< of its size to what noise, counting and accelerations explain
+  double deviation = 0.0;    ///< standard deviation of `size`, from noise and quantization
+  double ratio = 0.0;        ///< size over the largest size that noise and motion explain
 };
 
-/// Jumps of a series: places where the polynomials through the readings before and those after it
-/// meet nowhere between the two readings beside it, by further than noise, counting and
-/// accelerations can explain. A motion is continuous, and so is a blow to it, whose speed alone
-/// jumps. The statistic is the likelihood ratio of a step against none for polynomials that know
-/// nothing of one another [Bas93, sec. 7.2].
+/// Finds jumps in a series: places where polynomials through the readings before and after differ
+/// everywhere between the two adjacent readings, by more than noise, quantization and accelerations
+/// explain. A motion is continuous, even at an impact, where only its speed jumps. The statistic is
+/// the likelihood ratio of a step against none for independent polynomials [Bas93, sec. 7.2].
 ///
 /// @param unit    JointUnits::scale
-/// @param chance  of a single false alarm over the whole series
+/// @param chance  probability of a single false alarm over the whole series
 std::vector<Step> find_steps(const ReadingSeries& series, const SignalScale& scale, SeriesKind kind,
                              double unit, double chance = kFalseAlarm);
 

@@ -14,25 +14,25 @@
 namespace estimator {
 namespace {
 
-constexpr std::size_t kWindows[] = {2, 4, 8, 16};  // readings that a speed is taken over
-constexpr double kDeviations = 5.0;                // of a speed's noise
-constexpr double kAccelerations = 2.0;             // that last, explain no strike
-constexpr double kReboundMost = 1.1;  // of the speed before; nothing throws back faster
+constexpr std::size_t kWindows[] = {2, 4, 8, 16};  // readings for a speed
+constexpr double kDeviations = 5.0;                // standard deviations of a speed's noise
+constexpr double kAccelerations = 2.0;             // times the sustained acceleration: no impact
+constexpr double kReboundMost = 1.1;               // ratio of the speeds after and before an impact
 constexpr int kStrikesMin = 3;
-constexpr double kCommonShare = 0.8;  // of all strikes on a side, at one place
-constexpr double kWidth = 0.01;       // of that place [rad]
-constexpr double kDescribed = 0.1;    // a described stop is as near as this [rad]
+constexpr double kCommonShare = 0.8;  // least share of all impacts on a side at one position
+constexpr double kWidth = 0.01;       // tolerance of that position [rad]
+constexpr double kDescribed = 0.1;    // largest distance to a described stop [rad]
 
-/// A jump of a reading's speed.
+/// A jump of a joint's speed.
 struct Strike {
-  double time = 0.0;                 ///< of the recording [s]
+  double time = 0.0;                 ///< in the recording [s]
   double place = 0.0;                ///< [rad or m]
   double before = 0.0, after = 0.0;  ///< speeds [rad/s or m/s]
-  double rating = 0.0;               ///< jump over what is explained
-  double width = 0.0;                ///< how well the place is known [rad or m]
+  double rating = 0.0;               ///< jump over its unexplained threshold
+  double width = 0.0;                ///< uncertainty of the position [rad or m]
 };
 
-/// The jump between the readings k − 1 and k, by `window` readings on either side.
+/// Returns the speed jump between the readings k − 1 and k, from `window` readings on either side.
 Strike strike_at(const ReadingSeries& series, const SignalScale& scale, double acceleration,
                  std::size_t k, std::size_t window) {
   const double T = series.period, n = static_cast<double>(window);
@@ -42,7 +42,7 @@ Strike strike_at(const ReadingSeries& series, const SignalScale& scale, double a
       std::max(kDeviations * noise, counting) + kAccelerations * acceleration / T * n;
   const std::vector<double>& y = series.values;
   const double secants = y[k + window - 1] - y[k] - y[k - 1] + y[k - window];
-  if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // nothing like it
+  if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // far below the threshold
   const EdgeFit before({&series.times[k - window], window}, {&series.values[k - window], window}, 1,
                        T);
   const EdgeFit after({&series.times[k], window}, {&series.values[k], window}, 1, T);
@@ -60,7 +60,7 @@ Strike strike_at(const ReadingSeries& series, const SignalScale& scale, double a
   return strike;
 }
 
-/// The largest jumps of a segment, each once.
+/// Adds the largest speed jumps of a segment, each once.
 void add_strikes(const ReadingSeries& series, const SignalScale& scale, double start,
                  std::vector<Strike>& strikes) {
   constexpr std::size_t kLongest = kWindows[std::size(kWindows) - 1];
@@ -90,15 +90,15 @@ void add_strikes(const ReadingSeries& series, const SignalScale& scale, double s
   }
 }
 
-/// What a joint strikes on one side.
+/// The end stop on one side of a joint, as found from impacts.
 struct StruckStop {
   int strikes = 0;
   double place = 0.0, restitution = 0.0, fastest = 0.0;
   std::vector<TimeStretch> stretches;
 };
 
-/// @param side     the way a joint goes that strikes there, by the readings: 1 or −1
-/// @param extreme  reading that is furthest that way
+/// @param side     sign of the reading's rate before an impact there: 1 or −1
+/// @param extreme  extreme reading on that side
 StruckStop struck_stop(std::vector<Strike> strikes, double side, double extreme, double unit) {
   std::erase_if(strikes, [&](const Strike& each) { return side * each.before <= 0.0; });
   StruckStop stop;
@@ -153,7 +153,7 @@ Finding struck_finding(const Sensor& sensor, const Recording& recording, const S
 
 void find_strikes(const Mechanism& mechanism, const std::vector<double>& quanta,
                   const Recording& recording, SignalExamination& out) {
-  if (!is_tree(mechanism)) return;  // links that line up turn a joint back like a stop
+  if (!is_tree(mechanism)) return;  // aligned links reverse a joint like a stop
   const std::vector<Sensor> sensors = sensors_of(mechanism);
   const std::vector<JointStop> described = joint_stops(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {

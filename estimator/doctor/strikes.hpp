@@ -7,11 +7,11 @@
 
 namespace estimator {
 
-/// End stops that the description does not have: places beyond which a joint never goes, and at
-/// which its speed jumps, time and again, to nothing or the other way. Speeds before and after are
-/// those of lines through some readings; a jump counts where noise, counting and accelerations that
-/// last leave it unexplained. A model without the stop blames friction for every strike.
-/// Not looked for where joints close loops: links that line up turn a joint back like a stop.
+/// Finds end stops that the description lacks: positions that a joint never passes and at which its
+/// speed repeatedly jumps to zero or reverses. Speeds before and after are slopes of lines through
+/// some readings. A jump counts if noise, quantization and sustained accelerations do not explain
+/// it. A model without the stop attributes every impact to friction. Skips mechanisms with loops,
+/// where aligned links reverse a joint like a stop.
 void find_strikes(const Mechanism& mechanism, const std::vector<double>& quanta,
                   const Recording& recording, SignalExamination& out);
 

@@ -16,31 +16,31 @@
 namespace estimator {
 namespace {
 
-/// Of the accelerations, that the process noise of the two fits stands for.
+/// Process noise of the two fits, relative to the accelerations.
 constexpr double kRoughShare = 1.0;
 constexpr double kFineShare = 0.03;
 
 constexpr double kInterval = 0.1;  // [s]
-constexpr double kRowsMin = 4.0;   // at least, in an interval
+constexpr double kRowsMin = 4.0;   // least number of rows in an interval
 constexpr int kRoughIterations = 6;
 constexpr int kFineIterations = 8;
 constexpr double kTrialTolerance = 1e-2;  // relative decrease of the cost that ends a fit
 
-/// Integration may be as much coarser than a calibration's, and no finer than the excerpt.
+/// Ratio of the integration step to a calibration's, and its upper bound, the excerpts' period.
 constexpr double kStepFactor = 4.0;
 constexpr double kLongestStep = 0.01;  // [s]
 
-/// Readings count as no better than this part of what they move [-]: neither the shape of an
-/// encoder's errors nor small faults of a law decide anything here.
+/// Smallest reading noise relative to the motion [-]: neither the encoder's error pattern nor small
+/// errors of a law matter here.
 constexpr double kResolution = 1e-3;
 
-constexpr double kTurnMost = 0.7;    // of a joint from row to row [rad]
+constexpr double kTurnMost = 0.7;    // largest joint motion between rows [rad]
 constexpr double kFastShare = 0.05;  // of the rows
 
-/// A prior as wide as this many times the start keeps what the excerpt cannot see in sight.
+/// Width of priors relative to the initial value, for parameters the excerpt does not identify.
 constexpr double kPriorWidth = 10.0;
 
-/// Root mean square of what a sensor reads, less the mean of each segment [rad or m].
+/// Root-mean-square reading of a sensor about the mean of each segment [rad or m].
 double amplitude(const std::vector<Segment>& segments, Eigen::Index sensor) {
   double squares = 0.0, count = 0.0;
   for (const Segment& segment : segments) {
@@ -64,9 +64,8 @@ double longest_period(const std::vector<Segment>& segments) {
   return longest;
 }
 
-/// The joint that most often turns by more than kTurnMost from row to row, where that is more often
-/// than spikes would have it: what moves that fast between two readings could have moved in any
-/// way.
+/// Returns the joint that most often turns by more than kTurnMost between rows, if this is more
+/// frequent than spikes are: the motion between two such readings is ambiguous.
 std::optional<FastJoint> find_fast_joint(const Mechanism& mechanism, const ShootingInput& input) {
   const Eigen::Index hinges = mechanism.hinge_count();
   Eigen::VectorXd fast = Eigen::VectorXd::Zero(hinges);
@@ -98,7 +97,7 @@ void keep_sign(Parameter& gain) {
   }
 }
 
-/// With priors on what has none and signs that motors have.
+/// Adds priors to parameters without one, and bounds that keep the sign of motor gains.
 Mechanism held(Mechanism mechanism) {
   for (int hinge = 0; hinge < mechanism.hinge_count(); ++hinge) {
     keep_sign(mechanism.hinge_parameter(hinge, HingeQuantity::kMotorGain));
@@ -151,14 +150,14 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
     const double longest = longest_period(input.segments);
     input.grid.local_steps.clear();
     input.grid.step = std::min(kStepFactor * input.grid.step, kLongestStep);
-    // What `prepare_shooting` states is a share of 0.02 over 0.2 s.
+    // `prepare_shooting` sets a share of 0.02 over 0.2 s.
     noise_ = input.noise;
     input.grid.interval = std::max(kInterval, kRowsMin * longest);
     noise_.acceleration *= std::sqrt(input.grid.interval / 0.2) / 0.02;
     problem_ = std::make_unique<ShootingProblem>(start, input.segments, input.states,
                                                  input.state_spacing, input.grid, noise_);
   } catch (const std::invalid_argument&) {
-    return;  // what makes no sense explains nothing
+    return;  // a meaningless mechanism explains nothing
   }
   const double states = 2.0 * problem_->coordinate_count();
   for (int s = 0; s < problem_->segment_count(); ++s) {

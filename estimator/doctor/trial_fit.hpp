@@ -11,42 +11,41 @@
 
 namespace estimator {
 
-/// A joint that turns too far from row to row for anything to be judged.
+/// A joint that turns too far from row to row for the description to be tested.
 struct FastJoint {
   Eigen::Index hinge = 0;
-  double share = 0.0;   ///< of the rows, after which it turns by more than `turn`
+  double share = 0.0;   ///< share of the rows after which it turns by more than `turn`
   double turn = 0.0;    ///< [rad]
-  double within = 0.0;  ///< between rows, at most [s]
+  double within = 0.0;  ///< longest time between these rows [s]
 };
 
-/// A short fit of states and parameters over short intervals with a generous process noise, in a
-/// bounded number of iterations. What it leaves is what no values of the parameters explain within
-/// intervals, however far from good they began.
+/// A short fit of states and parameters over short intervals with a large process noise, in a
+/// bounded number of iterations. Its residuals within intervals cannot be explained by any
+/// parameter values, even far from the initial ones.
 ///
-/// Free gains keep the sign of their start: a motor described the wrong way round is not mended by
-/// a gain that no motor has.
+/// Free gains keep the sign of their initial value, so that a reversed gain does not mask a motor
+/// described with the wrong direction.
 class TrialFit {
  public:
   TrialFit() = default;
 
-  /// @param excerpts  few rows; a fit costs in proportion
-  /// @param start     of the parameters; a mechanism of the same build
-  /// @param near      begins with the states of this fit to as many excerpts, where there is one
+  /// @param excerpts  few rows; the cost of a fit is proportional to them
+  /// @param near      take the initial states from this fit to as many excerpts, if any
   TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
            const TrialFit* near = nullptr);
 
-  /// With a process noise as large as the accelerations themselves: hardly more than a regression.
+  /// Fits with a process noise as large as the accelerations: little more than a regression.
   void approach(const std::atomic<bool>* stop);
-  /// With a small part of it.
+  /// Fits with a small fraction of that process noise.
   void settle(const std::atomic<bool>* stop);
 
-  /// Whether there is anything to fit: a description may make no sense at all.
+  /// Returns whether there is a fit: a description may be meaningless.
   bool is_valid() const { return problem_ != nullptr; }
-  /// Why there is nothing, where that is the motion.
+  /// The joint whose fast motion prevents a fit, if that is the reason.
   const std::optional<FastJoint>& fast_joint() const { return fast_joint_; }
-  /// Whitened cost a degree of freedom, infinite where there is no fit; 1: what noise explains.
+  /// Whitened cost per degree of freedom; infinite without a fit; 1: noise level.
   double misfit() const;
-  /// Share of the accelerations that is left, root mean square.
+  /// Unexplained share of the accelerations, root mean square.
   double unexplained() const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
@@ -55,7 +54,7 @@ class TrialFit {
 
   std::optional<FastJoint> fast_joint_;
   std::unique_ptr<ShootingProblem> problem_;
-  ShootingNoise noise_;  ///< the process noise as large as the accelerations
+  ShootingNoise noise_;  ///< with the process noise as large as the accelerations
   double share_ = 1.0;
   double defects_ = 0.0;
   int freedoms_ = 1;

@@ -13,8 +13,8 @@
 namespace estimator {
 namespace {
 
-/// A step that promises less, in squared deviations, moves nothing by a thousandth of its
-/// deviation.
+/// Predicted cost decrease, in squared standard deviations, below which a step is negligible (less
+/// than a thousandth of a standard deviation).
 constexpr double kNegligible = 1e-6;
 
 }  // namespace
@@ -39,7 +39,7 @@ InstantEstimator::InstantEstimator(const Mechanism& mechanism, std::vector<Insta
   }
 }
 
-/// Unknowns of the first joints on the way from the ground, and the axes that tell of no other.
+/// Unknowns of the first joints from the ground, and the axes that depend on no others.
 InstantEstimator::Part InstantEstimator::first(int joints) const {
   const int n = program_.joint_count();
   Part part;
@@ -68,8 +68,8 @@ InstantEstimator::Part InstantEstimator::first(int joints) const {
   return part;
 }
 
-/// Residuals, in deviations of their axes; whitened as the last linearisation says, if there is
-/// one.
+/// Computes the residuals in standard deviations of their axes, whitened with the last
+/// linearisation, if any.
 /// @return the cost
 double InstantEstimator::look(const Part& part, const Eigen::VectorXd& readings,
                               const MotionPrior& prior, const Eigen::VectorXd& motion) {
@@ -81,7 +81,7 @@ double InstantEstimator::look(const Part& part, const Eigen::VectorXd& readings,
   return residual_.squaredNorm() + apart.dot(prior.information * apart);
 }
 
-/// Derivatives of the readings in deviations of their axes, where they were last looked at.
+/// Derivatives of the last evaluated readings in standard deviations of their axes.
 void InstantEstimator::linearize(const Part& part) {
   program_.linearize(slopes_);
   jacobian_ = slopes_(part.axes, part.unknowns);
@@ -89,8 +89,9 @@ void InstantEstimator::linearize(const Part& part) {
   if (!part.coupled.empty()) whiten(part);
 }
 
-/// What pushes from outside makes readings that feel it err together: L Lᵀ = 1 + B B', B their
-/// derivatives along pushes of one deviation. L⁻¹ makes the errors independent again.
+/// External wrenches correlate the errors of readings that depend on them. The covariance is
+/// L Lᵀ = 1 + B Bᵀ, B the derivatives scaled by the wrenches' standard deviations. L⁻¹ whitens the
+/// errors.
 void InstantEstimator::whiten(const Part& part) {
   pushes_ = slopes_.rightCols(program_.outside_count())(part.feeling, Eigen::all);
   pushes_.array().colwise() *= part.weights(part.coupled).array();

@@ -8,71 +8,71 @@
 
 namespace estimator {
 
-/// What is known beforehand of coordinates, rates and accelerations of all joints: a Gaussian.
+/// Gaussian prior of the coordinates, rates and accelerations of all joints.
 struct MotionPrior {
   Eigen::VectorXd mean;
-  Eigen::MatrixXd information;  ///< inverse of the covariance
+  Eigen::MatrixXd information;  ///< inverse covariance
 };
 
-/// The prior of independent numbers.
-/// @param deviation  one a number, > 0; infinite: nothing is known
+/// Returns a prior with independent components.
+/// @param deviation  standard deviation per component, > 0; infinite: no information
 MotionPrior independent_prior(const Eigen::VectorXd& mean, const Eigen::VectorXd& deviation);
 
-/// Noise of what is read, and of what pushes from outside: standard deviations.
+/// Standard deviations of sensor noise and of external wrenches.
 struct InstantNoise {
-  Eigen::VectorXd axes;         ///< one an axis, > 0
-  double outside_moment = 0.0;  ///< of each component [N·m]
-  double outside_force = 0.0;   ///< [N]; zero, both: nothing pushes
+  Eigen::VectorXd axes;         ///< one per axis, > 0
+  double outside_moment = 0.0;  ///< of each moment component [N·m]
+  double outside_force = 0.0;   ///< [N]; both zero: no external wrenches
   bool has_outside() const { return outside_moment > 0.0 || outside_force > 0.0; }
 };
 
-/// The most probable motion, and how sure that is.
+/// Maximum a posteriori (MAP) estimate of the motion, and its uncertainty.
 struct InstantEstimate {
   Eigen::VectorXd motion;      ///< coordinates, rates, accelerations
-  Eigen::VectorXd outside;     ///< what pushes, as InstantProgram has it
+  Eigen::VectorXd outside;     ///< external wrenches, ordered as in InstantProgram
   Eigen::MatrixXd covariance;  ///< of the motion
-  /// Twice the negative logarithm of the posterior density, up to a constant: squared residuals
-  /// over their variances, those of the prior included.
+  /// Twice the negative log posterior, up to a constant: squared residuals over their variances,
+  /// including those of the prior.
   double cost = std::numeric_limits<double>::infinity();
   int iterations = 0;
   bool converged = false;
 };
 
-/// Motion and loads of a mechanism at one instant from redundant, noisy sensors: the maximum of the
-/// posterior [Nori, problem 6], iterated. In joint coordinates the model D d + b = 0 holds exactly;
-/// what remains are sensors and prior, in 3 n unknowns. What pushes from outside is linear, has
-/// mean zero and is marginalised: it adds to the covariance of the readings that feel it.
+/// Estimates motion and loads of a mechanism at one instant from redundant, noisy sensors: the
+/// iterated MAP estimate [Nori, problem 6]. In joint coordinates the model D d + b = 0 holds
+/// exactly, so that only sensors and prior remain, with 3 n unknowns. External wrenches are linear
+/// with zero mean and are marginalised: they add to the covariance of readings that depend on them.
 class InstantEstimator {
  public:
   InstantEstimator(const Mechanism& mechanism, std::vector<InstantAxis> axes, InstantNoise noise);
 
   InstantProgram& program() { return program_; }
-  /// Joints on their way from the ground, parents first.
+  /// Joints ordered from the ground, parents first.
   const std::vector<int>& order() const { return order_; }
   const InstantNoise& noise() const { return noise_; }
 
-  /// Levenberg–Marquardt from a start, damped as LmOptions says.
-  /// @param readings  one an axis
+  /// Estimates the motion by Levenberg–Marquardt, damped as in LmOptions.
+  /// @param readings  one per axis
   InstantEstimate estimate(const Eigen::VectorXd& readings, const MotionPrior& prior,
                            const Eigen::VectorXd& start, int max_iterations = 50);
 
-  /// The same of the first `joints` joints of `order`, by the axes that tell of these alone; the
-  /// others stay where they start. No covariance.
+  /// Estimates the first `joints` joints of `order`, from the axes that depend on these only. The
+  /// others keep their initial values. No covariance.
   InstantEstimate estimate_first(int joints, const Eigen::VectorXd& readings,
                                  const MotionPrior& prior, const Eigen::VectorXd& start,
                                  int max_iterations);
 
-  /// Covariance that no unbiased estimate of the motion can beat at a motion, by the sensors alone
-  /// (Cramér and Rao), pushes from outside being unknown as the noise says.
-  /// @return infinite where the sensors do not tell
+  /// Cramér–Rao bound: the least covariance of an unbiased estimate at a motion, from the sensors
+  /// alone, with external wrenches as the noise model describes.
+  /// @return infinite if the sensors do not determine the motion
   Eigen::MatrixXd bound(const Eigen::VectorXd& motion);
 
  private:
   struct Part {
     std::vector<int> axes, unknowns;
-    std::vector<int> coupled;  // places among the axes of those that feel pushes
-    std::vector<int> feeling;  // the axes at these places
-    Eigen::VectorXd weights;   // of the axes, over their deviations
+    std::vector<int> coupled;  // positions among the axes of those that depend on external wrenches
+    std::vector<int> feeling;  // the axes at these positions
+    Eigen::VectorXd weights;   // of the axes, inverse standard deviations
   };
   Part first(int joints) const;
   const Part& all() const { return parts_.back(); }
@@ -90,10 +90,10 @@ class InstantEstimator {
   std::vector<Part> parts_;  // of the first 0, 1, … n joints
   Eigen::VectorXd outside_deviation_;
 
-  // At the motion last looked at.
+  // At the last evaluated motion.
   Eigen::VectorXd values_, plain_, residual_;  // residual_ is plain_, whitened
   Eigen::MatrixXd slopes_, jacobian_;          // of the part's axes, whitened
-  Eigen::MatrixXd pushes_;                     // of the coupled axes along pushes, not whitened
+  Eigen::MatrixXd pushes_;                     // of coupled axes by wrenches, not whitened
   Eigen::MatrixXd factor_;                     // of the coupled readings' covariance
 };
 

@@ -9,10 +9,10 @@
 
 namespace estimator {
 
-/// What can be read, or asked for, of a mechanism at one instant.
+/// Quantities of a mechanism at one instant that can be measured or computed.
 enum class InstantQuantity {
-  kMotion,        ///< of joint `index`: 0 its coordinate, 1 its rate, 2 its acceleration
-  kInertial,      ///< of inertial sensor `index`: its axes in their order
+  kMotion,        ///< of joint `index`: 0 coordinate, 1 rate, 2 acceleration
+  kInertial,      ///< of inertial sensor `index`: its axes in order
   kLoad,          ///< of joint `index`: JointLoad
   kAcceleration,  ///< of the body b of joint `index`: TreeInverseDynamics::body_accelerations
 };
@@ -23,18 +23,18 @@ struct InstantAxis {
   int component;
 };
 
-/// Quantities of a mechanism at one instant as functions of how its joints move, and of what pushes
-/// their bodies from outside, with exact derivatives: recorded from TreeInverseDynamics, so the
-/// equations of motion hold by construction, D d + b = 0 of [Nori, eq. 3].
+/// Quantities of a mechanism at one instant as functions of its joint motion and of external
+/// wrenches on its bodies, with exact derivatives. Generated from TreeInverseDynamics, so the
+/// equations of motion hold by construction, D d + b = 0 in [Nori, eq. 3].
 ///
-/// Unknowns, n joints: coordinates [rad], rates [rad/s], accelerations [rad/s²], n each; then,
-/// where asked for, of each joint's body b the moment about the joint's point [N·m] and the force
-/// [N] that act on it from outside, in its frame. Only links that nothing closes: a tree, its
-/// joints given from parent to child. Not for two threads at a time.
+/// Unknowns for n joints: coordinates [rad], rates [rad/s] and accelerations [rad/s²], n each.
+/// Optionally also, for each joint's body b, the external moment about the joint's point [N·m] and
+/// the external force [N], in the body's frame. Open kinematic trees only, with joints ordered from
+/// parent to child. Not thread-safe.
 class InstantProgram {
  public:
-  /// @param axes     that are wanted
-  /// @param outside  whether bodies are pushed from outside; otherwise nothing does
+  /// @param axes     quantities to compute
+  /// @param outside  whether there are external wrenches
   InstantProgram(const Mechanism& mechanism, std::vector<InstantAxis> axes, bool outside);
 
   int joint_count() const { return joint_count_; }
@@ -45,15 +45,15 @@ class InstantProgram {
   int axis_count() const { return static_cast<int>(axes_.size()); }
   const std::vector<InstantAxis>& axes() const { return axes_; }
 
-  /// Whether an axis depends on an unknown at all.
+  /// Returns whether an axis depends on an unknown at all.
   bool depends(int axis, int unknown) const { return depends_(axis, unknown); }
 
-  /// @param unknowns  those at the end may be left out: nothing pushes
-  /// @param values    result: one an axis
+  /// @param unknowns  may be truncated: omitted wrenches are zero
+  /// @param values    result: one per axis
   void read(const Eigen::Ref<const Eigen::VectorXd>& unknowns, Eigen::VectorXd& values);
 
-  /// Derivatives where `read` was last.
-  /// @param slopes  result: axes × unknowns; of that size, entries that always are zero must be so
+  /// Computes the derivatives at the last arguments of `read`.
+  /// @param slopes  result: axes × unknowns; of that size, structural zeros must be zero
   void linearize(Eigen::MatrixXd& slopes);
 
  private:
@@ -61,7 +61,7 @@ class InstantProgram {
   struct Entry {
     int axis, unknown, row;
   };
-  static constexpr int kWidth = 4;  // lanes of the program, of which the first is used
+  static constexpr int kWidth = 4;  // SIMD lanes of the program; only the first is used
 
   int joint_count_, unknown_count_;
   std::vector<InstantAxis> axes_;

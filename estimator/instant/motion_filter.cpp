@@ -8,9 +8,9 @@
 namespace estimator {
 namespace {
 
-constexpr Eigen::Index kTrial = 20;  // instants after which one start is taken
+constexpr Eigen::Index kTrial = 20;  // instants after which the best start is chosen
 
-/// F x of every column: coordinates and rates go on for a period.
+/// F x of every column: propagates coordinates and rates over a period.
 template <typename Columns>
 void advance(Columns&& x, double h) {
   const Eigen::Index n = x.rows() / 3;
@@ -18,7 +18,7 @@ void advance(Columns&& x, double h) {
   x.middleRows(n, n) += h * x.bottomRows(n);
 }
 
-/// What white noise of the accelerations' derivatives adds in a period.
+/// Adds the process noise of white jerk over a period.
 void add_wandering(const MotionModel& model, Eigen::MatrixXd& covariance) {
   const Eigen::Index n = model.jerk.size();
   const double h = model.period;

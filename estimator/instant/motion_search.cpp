@@ -8,13 +8,13 @@
 namespace estimator {
 namespace {
 
-constexpr int kStageIterations = 12;  // a motion that takes longer begins anew at the next joint
+constexpr int kStageIterations = 12;  // slower ones continue at the next joint
 constexpr int kLastIterations = 50;
-/// Two motions that differ by less in every unknown, in deviations of the prior, are one.
+/// Two motions that differ by less in every unknown, in prior standard deviations, are equal.
 constexpr double kSame = 0.02;
-constexpr double kWithin = 7.0;  // deviations of the prior that a start may lie off its mean
+constexpr double kWithin = 7.0;  // prior standard deviations, largest offset of a start
 
-/// Cheapest first; what costs too much, is found twice or is one too many is dropped.
+/// Sorts motions by cost; drops too expensive, duplicate and surplus ones.
 void prune(std::vector<InstantEstimate>& motions, const Eigen::VectorXd& deviation,
            const MotionSearch& search) {
   std::erase_if(motions, [](const InstantEstimate& each) { return !std::isfinite(each.cost); });

@@ -7,31 +7,31 @@
 
 namespace estimator {
 
-/// How widely the most probable motion is searched for.
+/// Extent of the search for the most probable motion.
 struct MotionSearch {
-  int width = 8;      ///< motions that are followed at a time, ≥ 1
-  double cut = 40.0;  ///< a motion is given up that costs so much more than the best
+  int width = 8;      ///< number of motions kept, ≥ 1
+  double cut = 40.0;  ///< motions are dropped if their cost exceeds the best by more
 };
 
-/// What a search has found.
+/// Result of a search.
 struct FoundMotion {
-  std::vector<InstantEstimate> motions;  ///< most probable first; empty: none is a number
-  int iterations = 0;                    ///< of all that was tried
+  std::vector<InstantEstimate> motions;  ///< most probable first; empty: none has a finite cost
+  int iterations = 0;                    ///< of all trials
 
-  /// By how much the cost of the second best exceeds that of the best: below about 9 sensors and
-  /// prior do not tell which it is. Infinite: no other is left.
+  /// Cost difference between the second best and the best: below about 9 sensors and prior do not
+  /// distinguish them. Infinite: there is no second.
   double lead() const {
     return motions.size() < 2 ? std::numeric_limits<double>::infinity()
                               : motions[1].cost - motions[0].cost;
   }
 };
 
-/// The most probable motion where the prior is so wide that descent from its mean ends in another
-/// maximum: sensors on a chain of links leave two angles or so a link, 2ⁿ motions in all.
+/// Finds the most probable motion if the prior is so wide that descent from its mean may end in
+/// another local maximum: sensors on a chain leave about two angles per link, 2ⁿ motions in all.
 ///
-/// Joint by joint from the ground, each motion found so far is continued from several angles of the
-/// next joint, within what the prior allows, using the axes that tell of no joint beyond; the most
-/// probable are kept. At the end all axes choose among them.
+/// Processes the joints from the ground. Continues each motion found so far from several angles of
+/// the next joint, within the prior, using only axes that do not depend on later joints. Keeps the
+/// most probable motions, and finally ranks them by all axes.
 FoundMotion search_motion(InstantEstimator& estimator, const Eigen::VectorXd& readings,
                           const MotionPrior& prior, const MotionSearch& search = {});
 
