@@ -23,7 +23,7 @@ class FaultyInput : public proto::InputError {
   std::vector<estimator::Finding> findings;  ///< all, not only the faults
 };
 
-/// What to calibrate: a mechanism with its initial values, and recordings.
+/// Subject of a calibration: a mechanism with its initial values, and recordings.
 struct CalibrationSubject {
   const estimator::Mechanism& mechanism;
   const std::vector<estimator::Recording>& recordings;

@@ -13,7 +13,7 @@ namespace service {
 /// there is none. Rows without readings are left out.
 std::string recording_csv(const Rig& rig, const estimator::Recording& recording);
 
-/// Returns what this CSV file would lose of a recording, one sentence each with the remedy.
+/// Lists the data of a recording that this CSV file would lose, one sentence each with the remedy.
 std::vector<std::string> csv_losses(const Rig& rig, const estimator::Recording& recording);
 
 }  // namespace service

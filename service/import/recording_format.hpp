@@ -16,8 +16,8 @@ struct AngleColumn {
   estimator::JointKind kind = estimator::JointKind::kRevolute;
   double scale = 1.0;          ///< [rad or m per unit of the column], negative if inverted
   double offset = 0.0;         ///< [rad] or [m]
-  bool in_radians = true;      ///< the rig file says RADIAN
-  bool in_degrees = false;     ///< the rig file says DEGREE
+  bool in_radians = true;      ///< unit RADIAN in the rig file
+  bool in_degrees = false;     ///< unit DEGREE in the rig file
   bool allow_missing = false;  ///< an empty cell or nan means "not observed"
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
