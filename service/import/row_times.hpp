@@ -43,7 +43,7 @@ struct TimeRequests {
 
 /// Finds the sampling period, the gaps and the segments of a recording.
 ///
-/// The period is the pooled least-squares slope of time over row number. A step of more than 1.5
+/// The period is the pooled least-squares slope of time over grid index. A step of more than 1.5
 /// periods that the next one does not compensate is a hole. A hole that a segment cannot continue
 /// over (estimator::goes_on) is a gap. If a stamp deviates from the grid by more than the format's
 /// tolerance, sampling is not uniform.

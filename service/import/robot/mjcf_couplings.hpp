@@ -22,8 +22,8 @@ struct MjcfPlaces {
 };
 
 /// Adds motors, mimic joints, and loops closed by a hinge to a robot. MuJoCo describes such a loop
-/// by two common points of two bodies, or by one point if all joints of the loop are planar. All
-/// other actuators, constraints and tendons are noted.
+/// by two common points of two bodies, or by one point if the loop is planar. All other actuators,
+/// constraints and tendons are noted.
 void add_couplings(const MjcfSource& source, const MjcfPlaces& places, Robot& robot);
 
 }  // namespace service
