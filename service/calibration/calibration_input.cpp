@@ -12,7 +12,7 @@
 namespace service {
 namespace {
 
-/// @throws InputError when one file is named twice, also under another name
+/// @throws InputError if a file is given twice, also by different paths
 void check_distinct(const std::vector<RecordingSource>& sources) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -27,7 +27,7 @@ void check_distinct(const std::vector<RecordingSource>& sources) {
   }
 }
 
-/// Messages name a recording as its owner does, not by a path that means nothing to them.
+/// Replaces the path of a recording in a message by the name that its owner gave it.
 std::string with_name(std::string text, const RecordingSource& source) {
   if (source.name.empty()) return text;
   for (std::size_t at = text.find(source.path); at != std::string::npos;
@@ -55,7 +55,7 @@ void add_recording(const RecordingSource& source, const RecordingReader& read,
   }
 }
 
-/// What is kept at another value than the file's.
+/// Returns the fixed parameters whose values differ from the rig file's.
 std::vector<estimator::Parameter> kept_otherwise(const estimator::Mechanism& file,
                                                  const estimator::Mechanism& given) {
   std::vector<estimator::Parameter> kept;

@@ -12,23 +12,23 @@
 
 namespace service {
 
-/// What the estimator is given.
+/// Input of a calibration, loaded and checked.
 struct CalibrationInput {
   std::string rig_name;
   Rig rig;  ///< with values and edits applied
   std::vector<estimator::Recording> recordings;
-  CalibrationContext context;  ///< all but the wall time; its options are those to use
+  CalibrationContext context;  ///< complete except for the wall time; holds the options to use
 };
 
-/// Makes a recording of a source, as the rig describes it.
+/// Function that reads the recording of a source in the rig's format.
 using RecordingReader = std::function<ImportedRecording(const RecordingSource&, const Rig&)>;
 
 /// Loads the rig and the recordings.
-/// @param read  default: from the file at the source's path
+/// @param read  default: reads the file at the source's path
 /// @throws proto::InputError
 CalibrationInput load_input(const CalibrationRequest& request, const RecordingReader& read = {});
 
-/// What the estimator could not use, with the names of what it came from.
+/// Returns the message of an estimator failure, with the names of the input files.
 /// @param fault  the estimator's message
 std::string describe_fault(const CalibrationInput& input, const std::exception& fault);
 

@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Readings that are there in recordings as they were read, and no more after their repair.
+/// Returns the readings that a repair rejected: present in `read`, missing in `repaired`.
 std::vector<HeldReading> held_readings(const std::vector<estimator::Recording>& read,
                                        const std::vector<estimator::Recording>& repaired);
 

@@ -27,7 +27,7 @@ class WallTime {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Does some of the estimator's work; what it could not use is told with the files' names.
+/// Runs `work`; rethrows the estimator's exceptions with the names of the input files.
 template <typename Work>
 auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
@@ -47,7 +47,7 @@ void take_over(estimator::ExaminedInput&& examined, CalibrationInput& input) {
   input.recordings = std::move(examined.recordings);
 }
 
-/// What is wrong comes first, what the estimator chose next, how the files were read last.
+/// Order of the notes: misfit, the estimator's choices, prior conflicts, import.
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
   std::vector<std::string> notes = describe_misfit(calibration);
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());

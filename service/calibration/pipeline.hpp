@@ -13,51 +13,52 @@
 
 namespace service {
 
-/// Recordings or a description with which estimates would be nonsense. The message names files and
-/// what to do.
+/// Recordings or a rig file with a fault that would make the estimates meaningless. The message
+/// names the files and the remedy.
 class FaultyInput : public proto::InputError {
  public:
   FaultyInput(const std::string& what, std::vector<estimator::Finding> all)
       : proto::InputError(what), findings(std::move(all)) {}
 
-  std::vector<estimator::Finding> findings;  ///< not the faults alone
+  std::vector<estimator::Finding> findings;  ///< all, not only the faults
 };
 
-/// What is calibrated: a mechanism with its start values, and recordings.
+/// Subject of a calibration: a mechanism with its initial values, and recordings.
 struct CalibrationSubject {
   const estimator::Mechanism& mechanism;
   const std::vector<estimator::Recording>& recordings;
   estimator::SensorFacts facts = {};
-  bool examined = true;  ///< false: they are as they were made, and nothing is looked for in them
+  bool examined = true;  ///< false: skip the search for faults and repairs
 };
 
-/// The one way from there to estimates, which commands, jobs, programs and studies take.
-/// @return without `input` where nothing was examined
+/// Calibrates a subject. Commands, jobs, the Python package and studies all use this function.
+/// @return `input` is empty if nothing was examined
 /// @throws as estimator::calibrate_examined
 estimator::ExaminedCalibration calibrate_subject(const CalibrationSubject& subject,
                                                  const estimator::CalibrationOptions& options,
                                                  const estimator::CalibrationMonitor& monitor);
 
-/// Looks at recordings and description before anything is fitted. Findings name the places in the
-/// rig's file.
-/// @throws InputError where the estimator cannot use them
+/// Searches recordings and rig file for faults before any fit. Findings name places in the rig
+/// file.
+/// @throws InputError if the estimator cannot use them
 estimator::ExaminedInput examine_input(const CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor = {});
 
-/// Replaces rig and recordings by what was repaired of them.
-/// @return what was found
-/// @throws FaultyInput where something was found with which estimates would be nonsense, unless the
-///         options say to use things as they are
+/// Replaces rig and recordings by their repaired versions.
+/// @return the findings
+/// @throws FaultyInput for a fault that would make the estimates meaningless, unless the options
+///         disable the check
 std::vector<estimator::Finding> repair_input(CalibrationInput& input);
 
-/// Examines, repairs and calibrates; the notes tell what import and misfit have to say as well.
-/// Leaves in `input` what was estimated from in the end, and the wall time.
+/// Examines, repairs and calibrates. The result's notes include those of import and misfit.
+/// On return, `input` holds the repaired input that was used, and the wall time.
 /// @throws InputError, FaultyInput
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor);
 
-/// Predicts every piece from all others; the wall time goes into the input's context.
-/// @throws InputError, also where a piece cannot be left out
+/// Cross-validates: predicts every piece with the estimates from all others. Stores the wall time
+/// in the input's context.
+/// @throws InputError, also if a piece cannot be left out
 estimator::CrossValidation run_cross_validation(CalibrationInput& input,
                                                 const std::vector<estimator::Recording>& pieces,
                                                 const estimator::CalibrationMonitor& monitor,

@@ -8,12 +8,12 @@
 
 namespace service {
 
-/// Estimates motion and loads in recordings with the values of a request, or of its rig file. Where
-/// the values are those of a result, how well they are known counts.
-/// @param input  what `load_input` made of the request
-/// @param options  all but the spread of the parameters
-/// @param notes  for people, added to
-/// @throws InputError, also where the values are those of a simulator and not of the system
+/// Estimates motion and loads in recordings with the parameter values of a request or of its rig
+/// file. If the values come from a result, their uncertainty is propagated.
+/// @param input  returned by `load_input` for the request
+/// @param options  without the parameter uncertainty, which is set here
+/// @param notes  messages, appended to
+/// @throws InputError, also for shadow parameters, which belong to a simulator
 std::vector<estimator::StateEstimate> run_state_estimation(
     const CalibrationRequest& request, CalibrationInput& input,
     const estimator::CalibrationMonitor& monitor, estimator::StateOptions options,

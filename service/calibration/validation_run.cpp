@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Parameters of a simulator are right for its step, and are judged with the weight they had.
+/// Shadow parameters are valid for their own step and weight only, so these are the defaults.
 void take_choices(const ParameterValues& values, estimator::CalibrationOptions& options) {
   if (!options.kind) options.kind = values.kind;
   if (options.kind != estimator::EstimateKind::kShadow) return;

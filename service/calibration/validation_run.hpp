@@ -7,18 +7,18 @@
 
 namespace service {
 
-/// How recordings are judged.
+/// Windows over which predictions are compared with recordings.
 struct ValidationWindows {
-  double length = 0.0;  ///< segments are cut into windows of this length [s]; 0: they stay whole
-  double start = 0.0;   ///< what the initial state is from [s]; 0: all of a window
+  double length = 0.0;  ///< window length [s]; 0: whole segments
+  double start = 0.0;   ///< initial part from which the state is estimated [s]; 0: the whole window
 };
 
-/// Told before each window: its index from 0, and how many there are.
+/// Callback before each window, with its index from 0 and the number of windows.
 using WindowWatcher = std::function<void(int index, int count)>;
 
-/// Judges the values of a request, or of its rig file, by recordings. Leaves the wall time, and the
-/// kind, step and weight that the values ask for, in the input's context.
-/// @param input  what `load_input` made of the request
+/// Evaluates parameter values of a request, or of its rig file, on recordings. Stores in the
+/// input's context the wall time, and the kind, step and weight that belong to the values.
+/// @param input  returned by `load_input` for the request
 /// @throws InputError
 estimator::Validation run_validation(const CalibrationRequest& request,
                                      const ValidationWindows& windows, CalibrationInput& input,

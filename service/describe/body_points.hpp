@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Where joints sit on each body, in its frame, those at one place once [m].
+/// Returns the joint positions on each body in its frame, without duplicates [m].
 std::vector<std::vector<Eigen::Vector3d>> body_points(const estimator::Mechanism& mechanism);
 
 }  // namespace service

@@ -13,15 +13,14 @@ namespace service {
 namespace {
 
 constexpr double kTwoPi = 2.0 * M_PI;
-constexpr double kDegreesLeast = 20.0;  // [unit]: a rig that turns more radians than this is rare
-constexpr double kCountsLeast = 50.0;   // whole numbers over less are no counts
-constexpr double kCountsMost = 1e6;     // a turn, or a metre
-constexpr double kAboutZero = 0.35;     // [rad]: an angle this near 0 or π is meant to be there
-constexpr double kStepShare = 0.05;     // of the changes: as many are of one quantum, or steps are
-                                        // those of the digits that were written
-constexpr double kLattice = 0.05;       // of a quantum: changes are whole multiples within that
-constexpr double kFastest = 2e4, kSlowest = 5.0;  // rates that recordings have [Hz]
-constexpr double kSmallSwing = 0.8;  // [rad]: a swing within this has about the small one's rate
+constexpr double kDegreesLeast = 20.0;  // [unit]: a rig seldom turns by more radians than this
+constexpr double kCountsLeast = 50.0;   // whole numbers within a smaller range are not counts
+constexpr double kCountsMost = 1e6;     // per turn or metre
+constexpr double kAboutZero = 0.35;     // [rad]: an angle this close to 0 or π is taken as 0 or π
+constexpr double kStepShare = 0.05;     // least share of changes by one quantum; fewer: digits
+constexpr double kLattice = 0.05;       // [quantum]: tolerance of changes as whole multiples
+constexpr double kFastest = 2e4, kSlowest = 5.0;  // plausible sampling rates [Hz]
+constexpr double kSmallSwing = 0.8;               // [rad]: amplitude up to which a swing is small
 constexpr int kSwingsLeast = 3;
 
 using Words = std::set<std::string>;
@@ -45,14 +44,14 @@ const Words kRateWords = {"vel",   "velocity", "speed",  "rate",         "omega"
                           "dot",   "gyro",     "dq",     "qd",           "dtheta", "acc",
                           "accel", "ddq",      "thetad", "acceleration", "dx",     "xd"};
 const Words kWantedWords = {"des", "desired", "ref", "reference", "setpoint", "target", "goal"};
-const Words kEffortWords = {"effort", "eff"};  // as ROS calls a torque, or a force of what slides
+const Words kEffortWords = {"effort", "eff"};  // ROS's name of a torque or force
 const Words kCommandWords = {"u",       "cmd",   "command", "control", "input", "volt",
                              "voltage", "tau",   "torque",  "current", "pwm",   "duty",
                              "force",   "motor", "effort",  "eff"};
 const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
 
-/// A name's words in small letters: cut at what is no letter or digit, and before capitals behind
-/// small ones; numbers at their ends removed.
+/// Splits a name into lower-case words, at non-alphanumeric characters and at a capital after a
+/// lower-case letter. Trailing digits of words are removed.
 std::vector<std::string> words_of(const std::string& name) {
   std::vector<std::string> words(1);
   char last = ' ';
@@ -90,13 +89,13 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The step of a reading that counts, by its changes: the smallest, where all are multiples of it
-/// and many are it. A number written with few digits counts, too, but rarely by ones.
+/// Returns the quantization step: the smallest change, if all changes are multiples of it and many
+/// equal it. A number printed with few digits is quantized, too, but seldom changes by one step.
 double quantum_of(const std::vector<double>& values) {
   std::vector<double> changes = changes_of(values);
   if (changes.size() < 20) return 0.0;
   std::ranges::sort(changes);
-  // Rounded digits make the smallest changes a little unequal: the mean of the first group.
+  // Rounding makes the smallest changes slightly unequal; use the mean of the first group.
   const double smallest = changes.front();
   double sum = 0.0, ones = 0.0;
   for (const double change : changes) {
@@ -155,7 +154,7 @@ int reading_score(const ColumnLook& column, bool position) {
 
 double period_of(const ColumnLook& column) { return median(changes_of(column.values)); }
 
-/// Where a stretch of values lies and how far it moves.
+/// Mean and range of a part of the values.
 struct ValueStretch {
   double mean, spread;
 };
@@ -193,7 +192,7 @@ const ColumnLook* find_time(const std::vector<ColumnLook>& columns) {
         changes.size() + 1 == column.values.size() &&
         std::ranges::all_of(changes, [&](double c) { return c < 3.0 * median(changes); });
     if (found == nullptr && even && !has(column, kCount)) found = &column;
-    break;  // a time that is not called so stands first
+    break;  // a time column without a time name must be the first
   }
   return found;
 }
@@ -222,7 +221,7 @@ std::vector<const ColumnLook*> find_readings(const std::vector<ColumnLook>& colu
     }
   }
   std::erase(angles, position);
-  // The best by name, in the order of the file.
+  // The best matches by name, in the order of the file.
   std::vector<const ColumnLook*> best = angles;
   std::ranges::stable_sort(best, [](const ColumnLook* a, const ColumnLook* b) {
     return reading_score(*a, false) > reading_score(*b, false);
@@ -337,7 +336,7 @@ std::optional<double> guess_swing(const ColumnLook& column, ReadingUnit unit, do
                                   double period) {
   const double scale = scale_of(unit, 0.0);
   if (!(scale > 0.0) || !(period > 0.0)) return std::nullopt;
-  // From the last time that it was further off, to the end.
+  // Use the samples after the last large deflection.
   std::size_t begin = 0;
   const std::size_t n = column.values.size();
   const auto off = [&](std::size_t k) {
@@ -352,7 +351,7 @@ std::optional<double> guess_swing(const ColumnLook& column, ReadingUnit unit, do
     widest = std::max(widest, std::abs(off(k)));
     middle += off(k) / static_cast<double>(n - begin);
   }
-  // Crossings with a dead band, so that noise at rest does not count.
+  // Count crossings with a dead band, so that noise at rest does not count.
   const double band = 0.1 * widest;
   int side = 0, crossings = 0;
   std::size_t first = 0, last = 0;

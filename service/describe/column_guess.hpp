@@ -8,57 +8,57 @@
 
 namespace service {
 
-/// What a look at one column of a recording tells: its name, and its numbers.
+/// Name and statistics of one column of a recording.
 struct ColumnLook {
   std::string name;
-  std::vector<std::string> words;  ///< of the name, in small letters, without numbers at their ends
-  std::vector<double> values;      ///< empty where some are no numbers; NaN: missing
+  std::vector<std::string> words;  ///< words of the name, lower case, without trailing numbers
+  std::vector<double> values;      ///< empty if some are not numbers; NaN: missing
   double low = 0.0, high = 0.0;
   bool constant = true;
-  bool rising = false;   ///< never falls, and rises
-  bool whole = false;    ///< integers alone
-  double quantum = 0.0;  ///< of a reading that steps; 0: it does not
+  bool rising = false;   ///< never decreases and is not constant
+  bool whole = false;    ///< integers only
+  double quantum = 0.0;  ///< quantization step; 0: none
 };
 
-/// Looks at all columns of a recording (read_columns).
-/// @throws proto::InputError for a file that has none
+/// Analyses all columns of a recording (read_columns).
+/// @throws proto::InputError for a file without columns
 std::vector<ColumnLook> look_at_columns(const std::string& path);
 
-/// Which column is the time, by its name and by rising evenly; nothing where none does.
+/// Finds the time column by its name or because it rises evenly; nullptr if there is none.
 const ColumnLook* find_time(const std::vector<ColumnLook>& columns);
 
-/// Its unit: by the name, else the one that makes a rate that recordings have.
+/// Guesses its unit from the name, else from plausible sampling rates.
 TimeUnit guess_time_unit(const ColumnLook& column);
 
-/// Columns that read the joints of a kind, as many as there are and the file has, in their order.
+/// Finds the columns that measure a kind's joints, in their order; fewer if the file lacks some.
 std::vector<const ColumnLook*> find_readings(const std::vector<ColumnLook>& columns, RigKind kind,
                                              int chain);
 
-/// The column that commands a motor; nothing where none moves.
+/// Finds the column of a motor's command; nullptr if there is none.
 const ColumnLook* find_command(const std::vector<ColumnLook>& columns);
 
-/// Its control unit, by the name; "duty" only where no value is beyond ±1.
+/// Guesses its control unit from the name; "duty" only if no value is beyond ±1.
 std::string guess_command_unit(const ColumnLook& column);
 
-/// A column of few whole numbers called segment, run or trial.
+/// Finds a column of whole numbers called segment, run or trial.
 const ColumnLook* find_segments(const std::vector<ColumnLook>& columns);
 
-/// Unit of a reading: by the name, else by its range (turns of a rig are few).
+/// Guesses the unit of a reading from its name, else from its range (a rig makes few turns).
 ReadingUnit guess_reading_unit(const ColumnLook& column, bool position);
 
-/// Counts per turn, or per metre, of a reading that steps; nothing where it does not.
+/// Guesses counts per turn or metre from the quantization step; nullopt if there is none.
 std::optional<double> guess_counts(const ColumnLook& column, ReadingUnit unit);
 
-/// What an angle reads where its joint hangs [rad]: 0 and π where it is about that, or its name
-/// says from upright.
-/// @param driven  a motor moves it: it hangs before that. Otherwise it hangs in the end
+/// Guesses the reading of the hanging joint [rad]: 0 or π if close to it, or π if named "upright".
+/// @param driven  a motor moves the joint: it hangs at the start, otherwise at the end
 double guess_rest(const ColumnLook& column, ReadingUnit unit, bool driven);
 
-/// Frequency of small swings about the rest [Hz], by counting; nothing where there are few.
+/// Estimates the frequency of small oscillations about `rest` by counting [Hz]; nullopt for too
+/// few.
 std::optional<double> guess_swing(const ColumnLook& column, ReadingUnit unit, double rest,
                                   double period);
 
-/// Of a column in a unit, one of it [rad or m]; of counts, of a turn or a metre of so many.
+/// Returns one unit in rad or m; for kCount, a turn divided by `counts`.
 double scale_of(ReadingUnit unit, double counts);
 
 }  // namespace service

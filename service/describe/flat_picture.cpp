@@ -7,9 +7,9 @@ namespace {
 
 using Eigen::Vector2d;
 
-constexpr double kShort = 0.25;  // of a direction's length: it points at who looks
+constexpr double kShort = 0.25;  // projected length below which a unit vector points at the viewer
 
-/// Moves and scales what is seen into the picture.
+/// Transformation from the view to the picture.
 class Fit {
  public:
   Fit(const Scene& scene, const View& view, const Vector2d& low, const Vector2d& high)

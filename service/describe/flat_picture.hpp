@@ -9,7 +9,7 @@
 
 namespace service {
 
-/// A scene as it is seen, in the dots of a picture: x to the right, y down.
+/// Projection of a scene, in dots of the picture: x to the right, y down.
 struct FlatPicture {
   struct Line {
     Ink ink;
@@ -19,7 +19,7 @@ struct FlatPicture {
   struct Sign {
     Symbol symbol;
     Eigen::Vector2d at;
-    Eigen::Vector2d toward;  ///< unit; zero where it points at who looks
+    Eigen::Vector2d toward;  ///< unit vector; zero if it points at the viewer
   };
   struct Label {
     Ink ink;
@@ -29,10 +29,10 @@ struct FlatPicture {
   std::vector<Line> lines;
   std::vector<Sign> signs;
   std::vector<Label> labels;
-  Eigen::Vector2d gravity;  ///< its direction, shorter the more it points along the view
+  Eigen::Vector2d gravity;  ///< projected unit vector; short if gravity is along the view
 };
 
-/// @param low, high  corners of the area that the mechanism may take
+/// Projects a scene into a picture. @param low, high  corners of the area for the mechanism
 FlatPicture flatten(const Scene& scene, const View& view, const Eigen::Vector2d& low,
                     const Eigen::Vector2d& high);
 

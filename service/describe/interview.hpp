@@ -9,17 +9,17 @@
 
 namespace service {
 
-/// Questions and answers, line by line. What cannot be understood is told in a sentence, and asked
-/// again.
+/// Line-based dialogue. An invalid answer is explained, and the question is repeated.
 class Interview {
  public:
   Interview(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
 
-  /// @param otherwise  what an empty answer means, shown with the question; may be empty
-  /// @throws proto::InputError when the answers have ended
+  /// @param otherwise  default for an empty answer, shown with the question; may be empty
+  /// @throws proto::InputError at the end of the input
   std::string ask(const std::string& question, const std::string& otherwise = "");
 
-  /// The same until `parse` takes it. @param parse  throws proto::InputError for what it does not
+  /// Repeats the question until `parse` accepts the answer. @param parse  throws proto::InputError
+  /// otherwise
   template <typename Value>
   Value ask_until(const std::string& question, const std::string& otherwise,
                   const std::function<Value(const std::string&)>& parse) {
@@ -36,7 +36,7 @@ class Interview {
 
   bool ask_yes(const std::string& question, bool otherwise);
 
-  /// A number above zero; an empty answer without `otherwise` means that it is not known.
+  /// Asks for a positive number; an empty answer without `otherwise` means "unknown".
   std::optional<double> ask_size(const std::string& question,
                                  const std::optional<double>& otherwise);
 

@@ -11,16 +11,16 @@ namespace {
 using Eigen::Vector2d;
 
 constexpr int kDirections = 16;
-constexpr int kRings = 2;              // of distances, each as far from the one before
-constexpr int kBodyRings = 5;          // of a body's name, which must leave its outline
-constexpr double kFirstRing = 0.5;     // that all but the nearest cost
-constexpr double kRing = 1.0;          // that each costs
-constexpr double kBodyWeight = 3.0;    // a label on a body is worse than one on a thin line
-constexpr double kLabelWeight = 40.0;  // a label on a label is worse than one on a line
+constexpr int kRings = 2;              // number of equally spaced distances
+constexpr int kBodyRings = 5;          // for a body's name, which must clear its outline
+constexpr double kFirstRing = 0.5;     // cost of leaving the nearest ring
+constexpr double kRing = 1.0;          // cost per ring
+constexpr double kBodyWeight = 3.0;    // cost of covering a body, relative to a thin line
+constexpr double kLabelWeight = 40.0;  // cost of covering a label
 constexpr double kOutside = 1000.0;
-constexpr double kSampling = 0.4;  // of a letter's height: distance between points of a line
+constexpr double kSampling = 0.4;  // spacing of points on a line [letter height]
 
-/// A point that a label should not cover, and what it costs to.
+/// Point that a label should not cover, and the cost of covering it.
 struct Obstacle {
   Vector2d at;
   double weight;

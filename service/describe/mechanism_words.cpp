@@ -19,7 +19,7 @@ using estimator::NormalMode;
 using estimator::RestPose;
 
 constexpr double kDegree = 180.0 / M_PI;
-constexpr double kPart = 0.02;  // of a mode's largest motion: joints that move less are not told
+constexpr double kPart = 0.02;  // share of a mode's largest motion below which a joint is omitted
 
 std::string joined(const std::vector<std::string>& parts, const char* last) {
   std::string text;
@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& parts, const char* last) {
   return text;
 }
 
-/// Joints that a mode moves, the one that moves most first.
+/// Returns the joints that a mode moves, in descending order of amplitude.
 std::vector<int> movers(const estimator::Mechanism& mechanism, const NormalMode& mode) {
   std::vector<int> joints;
   const auto part = [&](int j) {
@@ -42,7 +42,7 @@ std::vector<int> movers(const estimator::Mechanism& mechanism, const NormalMode&
   return joints;
 }
 
-/// "1° of 1 with -0.4° of 2"; nothing where one joint moves alone.
+/// Returns "1° of 1 with -0.4° of 2"; empty if only one joint moves.
 std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& mode) {
   const std::vector<int> joints = movers(mechanism, mode);
   if (joints.size() < 2) return "";
@@ -60,7 +60,7 @@ std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& 
   return parts[0] + " with " + joined({parts.begin() + 1, parts.end()}, " and ");
 }
 
-/// Where joints stand in a balance, but for those that stand anywhere.
+/// Returns the joint positions in an equilibrium, without joints in neutral equilibrium.
 std::string pose_text(const estimator::Mechanism& mechanism, const RestPose& pose) {
   std::vector<std::string> parts;
   const auto stands_anywhere = [&](int j) {
@@ -86,7 +86,7 @@ std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& m
   return "nothing pulls back a motion of " + shape;
 }
 
-/// "swings at 0.93 Hz", or several, each with what moves.
+/// Returns "swings at 0.93 Hz", or several frequencies, each with its mode shape.
 std::string swing_text(const estimator::Mechanism& mechanism, const RestPose& rest) {
   std::vector<std::string> swings;
   for (const NormalMode& mode : rest.modes) {
@@ -131,7 +131,7 @@ std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder)
   return text;
 }
 
-/// "; stops at -20° and 30°"
+/// Returns "; stops at -20° and 30°".
 std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
   std::string text;
   for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {

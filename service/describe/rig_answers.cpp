@@ -101,7 +101,7 @@ void check_sizes(const RigAnswers& answers) {
   const std::vector<std::string> names =
       link_names(answers.kind, static_cast<int>(answers.links.size()));
   const bool fourbar = answers.kind == RigKind::kFourbar;
-  // Beyond the hinge to the next link there may be something of a link, beyond its tip nothing.
+  // The last link ends at its tip; other links may extend beyond the next joint.
   if (!fourbar && !answers.links.empty()) {
     const LinkAnswer& last = answers.links.back();
     if (last.length && last.center && *last.center > *last.length) {

@@ -7,7 +7,7 @@
 namespace service {
 namespace {
 
-constexpr int kLinksMax = 16;  // joints that an estimate in joint coordinates takes
+constexpr int kLinksMax = 16;  // most joints of an estimate in joint coordinates
 
 const char* length_question(RigKind kind, std::size_t link) {
   if (kind == RigKind::kFuruta) {
@@ -18,7 +18,7 @@ const char* length_question(RigKind kind, std::size_t link) {
   return "length from its hinge to the next, or to its tip";
 }
 
-/// Where a joint counts up, as a question.
+/// Returns the question for a joint's positive direction.
 std::string positive_question(RigKind kind, std::size_t reading, const std::string& column) {
   if (is_position(kind, reading))
     return "does " + column + " grow when the cart goes to the right?";
@@ -62,7 +62,7 @@ void show_columns(Interview& interview, const RigAnswers& answers) {
                               : "motor: none");
 }
 
-/// Asks for every column anew.
+/// Asks for every column again.
 void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
                 const RigAnswers& answers, ColumnChoice& choice) {
   const auto column = [&](const std::string& question, const std::string& otherwise) {
@@ -171,7 +171,7 @@ void ask_links(Interview& interview, RigAnswers& answers) {
 void ask_columns(Interview& interview, const std::vector<ColumnLook>& columns, ColumnChoice choice,
                  RigAnswers& answers) {
   const RigAnswers before = answers;
-  // Says what is wrong, where asking helps.
+  // Explains a fault if a new answer can correct it.
   const auto propose = [&] {
     try {
       answers = before;

@@ -6,16 +6,16 @@
 
 namespace service {
 
-/// Asks which kind of rig it is, and how many links a chain has.
+/// Asks for the kind of rig, and for a chain's number of links.
 void ask_kind(Interview& interview, RigAnswers& answers);
 
-/// Asks for what is known of lengths and masses.
+/// Asks for known lengths and masses.
 void ask_links(Interview& interview, RigAnswers& answers);
 
-/// Shows what the columns were taken for and asks whether that is right, and what cannot be seen
-/// in a recording: absolute or relative angles, which way is positive, whether a motor drives it.
+/// Shows the guessed columns for confirmation. Then asks what a recording cannot show: absolute or
+/// relative angles, the positive direction, and whether a motor drives the rig.
 ///
-/// @param choice  what was said before; the answers are added
+/// @param choice  earlier choices
 void ask_columns(Interview& interview, const std::vector<ColumnLook>& columns, ColumnChoice choice,
                  RigAnswers& answers);
 

@@ -14,8 +14,9 @@ namespace service {
 namespace {
 
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-// A loop that closes only with a stated joint this far from where it was asked to be does not.
-constexpr double kNear = 1e-3;  // [rad], of a slide times its scale
+// Largest difference from a requested coordinate [rad; times the joint's scale] for which the loops
+// count as closed.
+constexpr double kNear = 1e-3;
 
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   std::string known;
@@ -27,7 +28,7 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   throw proto::InputError("--at " + name + ": the rig has no such joint; it has " + known);
 }
 
-/// At rest but for what is asked for; loops closed.
+/// Returns the coordinates at rest with the requested ones applied and loops closed.
 Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::VectorXd coordinates,
                             const std::vector<JointPlace>& places) {
   if (places.empty()) return coordinates;

@@ -9,30 +9,30 @@
 
 namespace service {
 
-/// A joint that a picture shows elsewhere than at rest.
+/// Joint coordinate for a picture, other than at rest.
 struct JointPlace {
   std::string name;
   double value = 0.0;    ///< [rad] or [m]
-  bool degrees = false;  ///< given in degrees: of a joint that turns
+  bool degrees = false;  ///< given in degrees; rotary joints only
 };
 
-/// Reads "NAME=VALUE", in rad or m, or "NAME=VALUEdeg". @throws proto::InputError
+/// Parses "NAME=VALUE", in rad or m, or "NAME=VALUEdeg". @throws proto::InputError
 JointPlace parse_joint_place(const std::string& text);
 
-/// A rig drawn where it rests, or with joints elsewhere, and described in words.
+/// Picture of a rig at rest or with given joint coordinates, and its description in words.
 class RigPicture {
  public:
-  /// @throws proto::InputError for a joint that the rig does not have, given twice, or in degrees
-  ///         though it slides, and for places in which its loops cannot be closed
+  /// @throws proto::InputError for an unknown joint, one given twice, a prismatic joint in degrees,
+  ///         and coordinates with which the loops cannot be closed
   RigPicture(const Rig& rig, const std::vector<JointPlace>& places);
 
-  /// Where it rests and how it swings.
+  /// Returns rest position and oscillations (rest_words).
   const std::vector<std::string>& rest() const { return rest_words_; }
 
-  /// A complete SVG document.
+  /// Returns a complete SVG document.
   std::string svg() const;
 
-  /// For a terminal.
+  /// Returns a picture for a terminal.
   std::string text(int columns, int rows, Letters letters) const;
 
  private:

@@ -24,7 +24,7 @@ double seconds_of(TimeUnit unit) {
   return unit == TimeUnit::kSecond ? 1.0 : unit == TimeUnit::kMillisecond ? 1e-3 : 1e-6;
 }
 
-/// Fills answers from the columns of a recording and what was chosen of them.
+/// Sets answers from the columns of a recording and the user's choice.
 class Proposer {
  public:
   Proposer(const std::vector<ColumnLook>& columns, const ColumnChoice& choice, RigAnswers& answers)
@@ -40,7 +40,7 @@ class Proposer {
   }
 
  private:
-  /// The column of that name; nothing where there is no recording to have it.
+  /// Returns the column of that name; nullptr if there is no recording.
   const ColumnLook* named(const std::string& name) const {
     const auto found = std::ranges::find(columns_, name, &ColumnLook::name);
     if (found != columns_.end()) return &*found;
@@ -156,7 +156,7 @@ class Proposer {
       const double counts = reading.counts.value_or(0.0);
       ColumnLook look = *column;
       if (reading.unit == ReadingUnit::kCount) {
-        // Counts are turned to angles first.
+        // Convert counts to angles.
         for (double& value : look.values) value *= scale_of(reading.unit, counts);
         reading.rest = counts > 0.0 ? guess_rest(look, ReadingUnit::kRadian, driven) : 0.0;
       } else {
@@ -205,7 +205,7 @@ class Proposer {
   const ColumnChoice& choice_;
   RigAnswers& answers_;
   std::vector<std::string> names_;
-  double period_ = 0.0;  // of the recording; 0: not known [s]
+  double period_ = 0.0;  // of the recording [s]; 0: unknown
 };
 
 }  // namespace

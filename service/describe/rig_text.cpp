@@ -10,31 +10,31 @@
 namespace service {
 namespace {
 
-// What a table-top rig has where nothing is said.
+// Defaults for a table-top rig.
 constexpr double kLinkLength = 0.3, kArmLength = 0.2;  // [m]
 constexpr double kLinkMass = 0.1, kCartMass = 0.5;     // [kg]
 constexpr double kArmMass = 0.1;
 constexpr double kCommandMax = 10.0;
-// Starts of friction, as parts of the torque of the weight at the level and of a critical damping.
+// Initial friction, relative to the link's gravity torque when horizontal and to critical damping.
 constexpr double kDryShare = 2e-3, kDampingShare = 5e-3;
-constexpr double kMotorShare = 0.3;  // of that torque, at the largest command
+constexpr double kMotorShare = 0.3;  // relative to that torque, at the largest command
 
 double square(double x) { return x * x; }
 
-/// Numbers of a link, each with where it is from.
+/// Values of a link with their sources.
 struct LinkValues {
   std::string name;
   Known length, center, mass;
-  double weight = 0.0;   ///< torque of its weight about its hinge at the level [N·m]
-  double inertia = 0.0;  ///< start: of a slender rod, about the centre of mass [kg·m²]
+  double weight = 0.0;   ///< gravity torque about its joint when horizontal [N·m]
+  double inertia = 0.0;  ///< initial value: of a slender rod, about the centre of mass [kg·m²]
 
   double about_hinge() const { return inertia + mass.value * square(center.value); }
   double dry() const { return kDryShare * weight; }
   double viscous() const { return kDampingShare * 2.0 * std::sqrt(weight * about_hinge()); }
 };
 
-/// Length of a slender rod whose small swings have this frequency: 2L/3 is that of a point on a
-/// string.
+/// Returns the length of a slender rod with this frequency of small oscillations. A point mass on a
+/// string of 2/3 of that length has the same frequency.
 double rod_length(double swing, double gravity) {
   return 1.5 * gravity / square(2.0 * M_PI * swing);
 }
@@ -62,9 +62,9 @@ LinkValues link_values(const RigAnswers& answers, std::size_t index, double leng
   return link;
 }
 
-/// A component of a unit vector, in plain decimals, which people compare with tables of sines.
+/// Returns a component of a unit vector as a plain decimal, comparable with tables of sines.
 std::string direction_number(double value) {
-  constexpr double kSteps = 1e8;  // to 1
+  constexpr double kSteps = 1e8;  // per unit
   return notation::format_exact(std::round(kSteps * value) / kSteps);
 }
 
@@ -113,7 +113,7 @@ class Writer {
 
   void name_rig() { text_.line("name: \"" + answers_.name + "\""); }
 
-  /// A body that turns about z alone: xx and yy are not seen.
+  /// Writes a body that turns about z only: xx and yy are unidentifiable.
   void planar_body(const LinkValues& link, const std::string& mass_comment,
                    bool beside_the_line = false) {
     text_.open("body");
@@ -124,7 +124,7 @@ class Writer {
           "Off the line between its hinges [m]: a bent link's centre of mass lies there.");
       text_.line("center_of_mass { y { value: 0 free: true } }");
     }
-    // Wide enough for any zz that a link of that length has, by the triangle inequality.
+    // Large enough to satisfy the triangle inequality for any zz of a link of that length.
     const double unseen = link.mass.value * square(link.length.value);
     text_.open("inertia");
     text_.comment(
@@ -145,7 +145,7 @@ class Writer {
   }
 
   void air(const LinkValues& link) {
-    // Of a rod as long in air: ½ ρ c_d d L⁴/4 with d = L/15 is about 0.01 kg/m³ L⁵.
+    // A rod in air: ½ ρ c_d d L⁴/4 with d = L/15 is about 0.01 kg/m³ L⁵.
     text_.free("quadratic_drag", 0.01 * std::pow(link.length.value, 5.0),
                "[N·m·s²/rad²] of the air");
   }
@@ -205,8 +205,8 @@ class Writer {
   RigText text_;
 };
 
-/// Links on one another. Without a motor only ratios of masses are seen, so the first is kept; of
-/// each other link its first moment is, which its mass stands for.
+/// Writes a chain of links. Without a motor only mass ratios are identifiable, so the first mass is
+/// fixed. Of every other link the first moment is identifiable, represented by its mass.
 void Writer::write_chain() {
   std::vector<LinkValues> links;
   const auto names = link_names(answers_.kind, static_cast<int>(answers_.links.size()));
@@ -273,7 +273,7 @@ void Writer::write_link(const std::vector<LinkValues>& links, std::size_t k) {
   text_.close();
 }
 
-/// The arm turns about the vertical, so where its mass lies has no effect of its own.
+/// The arm turns about the vertical, so its centre of mass has no effect of its own.
 void Writer::write_furuta() {
   LinkValues arm = link_values(answers_, 0, kArmLength, kArmMass, false);
   LinkValues rod = link_values(answers_, 1, kLinkLength, kLinkMass, false);
@@ -346,8 +346,8 @@ void Writer::write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& r
   text_.close();
 }
 
-/// Motions and commands tell ratios of forces to masses: the cart's mass is kept. The pole's mass
-/// shows in how it pulls the cart.
+/// Motions and commands only identify ratios of forces to masses, so the cart's mass is fixed. The
+/// pole's mass is identifiable by its force on the cart.
 void Writer::write_cart_pole() {
   LinkValues pole = link_values(answers_, 0, kLinkLength, kLinkMass, true);
   pole.name = "pole";
@@ -394,8 +394,8 @@ void Writer::write_cart_pole() {
   write_recording(text_, answers_, {"rail", "pivot"}, "rail");
 }
 
-/// One motion tells little of each link: inertias, friction, and where between two moving hinges
-/// the weight hangs.
+/// A single motion identifies little per link: inertias, friction, and the coupler's centre of
+/// mass.
 void Writer::write_fourbar() {
   std::vector<LinkValues> links;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -420,14 +420,15 @@ void Writer::write_fourbar() {
   struct Joint {
     const char *name, *parent, *child;
     Known on_parent, on_child;
-    int reading;  // −1: not read
+    int reading;  // −1: not measured
   };
   const auto near = [&](std::size_t k) { return Known{-links[k].center.value, Source::kGiven}; };
   const auto far = [&](std::size_t k) {
     return Known{links[k].length.value - links[k].center.value, Source::kGiven};
   };
   const Known origin{0.0, Source::kGiven};
-  // The rocker's own hinge is R, from which its centre of mass is told; its x points from R to Q.
+  // The rocker's own joint is R, from which its centre of mass is measured; its x points from R to
+  // Q.
   const Joint joints[] = {
       {"O", "ground", "crank", origin, near(0), 0},
       {"P", "crank", "coupler", far(0), near(1), -1},

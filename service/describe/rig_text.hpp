@@ -6,13 +6,12 @@
 
 namespace service {
 
-/// A rig file with comments, as people write them. Every quantity says whether it was given, is
-/// assumed, or is not known and estimated; of what angles alone can tell, no more is free than they
-/// can.
+/// Returns a commented rig file. Every quantity is marked as given, assumed, or unknown and
+/// estimated. Only parameters that the recorded quantities can identify are free.
 ///
-/// What is not given is taken so: lengths and masses of the size of a table-top rig, or a length
-/// from the swings of the recording; centres of mass halfway; inertias of slender rods.
-/// @throws proto::InputError where something is missing that nobody could assume
+/// Defaults for missing values: lengths and masses of a table-top rig, or a length from the
+/// oscillations of the recording; centres of mass halfway; inertias of slender rods.
+/// @throws proto::InputError if a value without a default is missing
 std::string rig_text(const RigAnswers& answers);
 
 }  // namespace service

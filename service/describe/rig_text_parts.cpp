@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// A name in quotes; characters that would end it are escaped.
+/// Returns a name in quotes with escaped special characters.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char c : name) {

@@ -15,15 +15,15 @@ namespace {
 
 using Eigen::Vector3d;
 
-// Lengths as parts of the mechanism's own size, so that pictures of any rig look alike.
+// Lengths relative to the mechanism's size, so that pictures of all rigs look alike.
 constexpr double kAxisHalf = 0.13;
 constexpr double kPost = 0.07;
 constexpr double kTallPost = 0.28;    // under a vertical axis
-constexpr double kZeroBeyond = 1.18;  // of the body's reach
+constexpr double kZeroBeyond = 1.18;  // relative to the body's reach
 constexpr double kZeroLeast = 0.22;
 constexpr double kArcLeast = 0.13, kArcMost = 0.3;
 constexpr double kArcOfReach = 0.62;    // the arc's radius
-constexpr double kReadingRadius = 1.3;  // of an encoder between bodies: outside the joint's
+constexpr double kReadingRadius = 1.3;  // of an encoder between bodies: outside the joint's arc
 constexpr double kRailHalf = 0.55;
 constexpr double kCartHalf = 0.11;
 constexpr double kSensorAxis = 0.12;
@@ -72,11 +72,11 @@ class SceneMaker {
   }
   Vector3d center(int body) const { return poses_[static_cast<std::size_t>(body)].r; }
   Vector3d axis(int j) const { return direction(hinge(j).body_a, hinge(j).frame_a.col(0)); }
-  Vector3d place(int j) const {  // on the child
+  Vector3d place(int j) const {  // on the child body
     return in_world(hinge(j).body_b, estimator::point_of_hinge(mechanism_, j, true));
   }
 
-  /// The largest distance between two points of note.
+  /// Returns the largest distance between two points of the mechanism.
   double measure() const {
     std::vector<Vector3d> all;
     for (int i = 0; i < mechanism_.body_count(); ++i) {
@@ -122,7 +122,7 @@ class SceneMaker {
                              mechanism_.bodies[static_cast<std::size_t>(i)].name});
   }
 
-  /// Whether a centre of mass needs a line of its own to show which body it is of.
+  /// Whether a centre of mass needs a line to its body.
   bool is_aside(const std::vector<Vector3d>& outline, const Vector3d& point) const {
     double nearest = (point - outline.front()).norm();
     for (std::size_t k = 1; k < outline.size(); ++k) {
@@ -134,15 +134,15 @@ class SceneMaker {
     return nearest > 1e-3 * size_;
   }
 
-  /// From a joint to the far end of a body across the joint's axis; nothing where the body has
-  /// no direction, as a disc.
+  /// Returns the vector from a joint to the body's far end, perpendicular to the joint's axis;
+  /// nullopt if the body has no direction, like a disc.
   std::optional<Vector3d> reach(int body, const Vector3d& from, const Vector3d& axis) const {
     const auto across = [&](const Vector3d& to) {
       const Vector3d d = to - from;
       return Vector3d(d - axis * axis.dot(d));
     };
     Vector3d best = across(center(body));
-    // The far end is a joint, if the body has one that is not where its mass is.
+    // The far end is another joint of the body, if one is away from the axis.
     double farthest = best.norm();
     for (const Vector3d& point : points_[static_cast<std::size_t>(body)]) {
       const Vector3d d = across(in_world(body, point));
@@ -155,7 +155,7 @@ class SceneMaker {
     return best;
   }
 
-  /// The zero mark and, from there, an arrow the way that counts up.
+  /// Draws the zero mark and an arrow in the positive direction.
   void draw_angle(const Vector3d& from, const Vector3d& axis, const Vector3d& zero, double wide,
                   Ink ink, const std::string& name) {
     const double length = std::max(kZeroBeyond * zero.norm(), kZeroLeast * size_);
@@ -209,7 +209,7 @@ class SceneMaker {
     if (up.norm() < 0.1) up = e.unitOrthogonal();
     up.normalize();
     const double side = kCartHalf * size_, tall = 0.6 * side;
-    const Vector3d low = -tall * up;  // the rail runs under what slides
+    const Vector3d low = -tall * up;  // the rail is below the sliding body
     const auto rail = [&](double s) { return Vector3d(zero + low + s * e); };
     const double first = std::min(-kRailHalf * size_, at_[j] - 2.0 * side);
     const double last = std::max(kRailHalf * size_, at_[j] + 2.0 * side);
@@ -240,7 +240,7 @@ class SceneMaker {
     std::string fault;
     const auto terms = estimator::terms_between(mechanism_, encoder, fault);
     if (terms.empty() || !joint_traits(kind_between(mechanism_, encoder)).turns) return;
-    // At the body's own end of the way, positive as the first joint is.
+    // Drawn at the body's own end of the chain, positive like the first joint.
     const int own = joint_beside(terms, encoder.body_b < 0 ? encoder.body_a : encoder.body_b);
     const Vector3d e = terms.front().sign * axis(terms.front().hinge), p = place(own);
     const int body = encoder.body_b < 0 ? encoder.body_a : encoder.body_b;
@@ -290,7 +290,7 @@ class SceneMaker {
   const estimator::Mechanism& mechanism_;
   const Eigen::VectorXd& at_;
   estimator::Configuration poses_;
-  std::vector<std::vector<Vector3d>> points_;  // of the joints on each body
+  std::vector<std::vector<Vector3d>> points_;  // joint positions on each body
   double size_ = 0.0;                          // [m]
   Scene scene_;
 };

@@ -20,10 +20,10 @@ constexpr double kWidth = 960.0, kMainHeight = 520.0;  // [px]
 constexpr double kTitle = 44.0, kEdge = 16.0, kMargin = 66.0;
 constexpr double kSideWidth = 330.0;
 constexpr double kRow = 20.0;
-const Vector2d kLetter(7.3, 15.0);  // at the font's size
+const Vector2d kLetter(7.3, 15.0);  // letter size [px]
 constexpr double kAway = 9.0;
 constexpr double kKeyRow = 36.0;
-constexpr std::size_t kLineLetters = 124;  // of the words below
+constexpr std::size_t kLineLetters = 124;  // of the lines of text
 
 const char* const kStyle = R"(<style>
 text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #1a1d21; }
@@ -113,7 +113,7 @@ std::string square(const Vector2d& at, double half, const char* css) {
                 at.x() - half, at.y() - half, 2.0 * half, 2.0 * half);
 }
 
-/// A plate with hatching on its far side; a plain square where it lies behind.
+/// Draws a hatched plate; a plain square if it lies behind.
 std::string draw_ground(const Vector2d& at, const Vector2d& toward) {
   if (toward.norm() < 0.5) {
     return format(
@@ -130,7 +130,7 @@ std::string draw_ground(const Vector2d& at, const Vector2d& toward) {
   return svg;
 }
 
-/// The circle in four quarters that drawings mark a centre of mass with.
+/// Draws the quartered circle that marks a centre of mass.
 std::string draw_mass(const Vector2d& at) {
   constexpr double r = 6.5;
   const double x = at.x(), y = at.y();
@@ -166,7 +166,7 @@ std::string draw_line(const FlatPicture::Line& line) {
   for (std::size_t k = 1; k < line.points.size(); ++k) {
     length += (line.points[k] - line.points[k - 1]).norm();
   }
-  if (length < 4.0) return "";  // it points at who looks
+  if (length < 4.0) return "";  // it points at the viewer
   std::string svg = path_of(line.points, name_of(line.ink));
   if (line.arrow) {
     const Vector2d tip = line.points.back();
@@ -187,7 +187,7 @@ std::string draw_gravity(const Vector2d& corner, const Vector2d& direction, bool
          text_at(0.5 * (corner + end) + Vector2d(10.0, 5.0), "gravity", "start", "g");
 }
 
-/// The world's axes as this view sees them; one that points at who looks is left out.
+/// Draws the world axes in this view, except one that points at the viewer.
 std::string draw_triad(const Vector2d& corner, const View& view) {
   std::string svg;
   const char* const names[3] = {"x", "y", "z"};
@@ -222,7 +222,7 @@ std::string draw_panel(const Scene& scene, const View& view, const Vector2d& siz
   }
   for (const PlacedLabel& label : place_labels(picture, kLetter, kAway, size)) {
     const Vector2d at(0.5 * (label.low.x() + label.high.x()), label.high.y() - 4.0);
-    // White behind the letters keeps them readable on lines.
+    // A white outline keeps letters readable on lines.
     svg += text_at(at, "halo", "middle", label.text);
     svg += text_at(at, name_of(label.ink), "middle", label.text);
   }
@@ -230,7 +230,7 @@ std::string draw_panel(const Scene& scene, const View& view, const Vector2d& siz
   return svg + draw_triad({36.0, size.y() - 34.0}, view);
 }
 
-/// A sign and what it means.
+/// Symbol and its meaning.
 struct KeyEntry {
   std::string drawing;
   const char* text;
@@ -238,7 +238,7 @@ struct KeyEntry {
 
 struct Key {
   std::string svg;
-  double bottom;  ///< middle of its last line
+  double bottom;  ///< centre line of its last row
 };
 
 Key draw_key(const Scene& scene, double y) {
@@ -283,7 +283,7 @@ Key draw_key(const Scene& scene, double y) {
   return {svg, y};
 }
 
-/// Cut at spaces so that lines fit; what is continued is moved in.
+/// Wraps lines at spaces; continuation lines are indented.
 std::vector<std::string> wrapped(const std::vector<std::string>& lines) {
   std::vector<std::string> all;
   for (std::string line : lines) {

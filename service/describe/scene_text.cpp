@@ -14,11 +14,11 @@ namespace {
 
 using Eigen::Vector2d;
 
-// Dots of a letter; a dot is about square on a usual terminal.
+// Dots per character; a dot is about square on a usual terminal.
 constexpr int kDotsAcross = 2, kDotsDown = 4;
-constexpr double kLabelMargin = 12.0;  // for labels [dots]
+constexpr double kLabelMargin = 12.0;  // space for labels [dots]
 
-/// A grid of dots with letters over it.
+/// Grid of dots with characters over it.
 class Canvas {
  public:
   Canvas(int columns, int rows)
@@ -36,7 +36,7 @@ class Canvas {
     dots_[index(x / kDotsAcross, y / kDotsDown)] |= kBits[y % kDotsDown][x % kDotsAcross];
   }
 
-  /// @param gap  dots left out after each that is drawn
+  /// @param gap  number of dots left out after each drawn one
   void line(const Vector2d& from, const Vector2d& to, int gap) {
     const double length = (to - from).lpNorm<Eigen::Infinity>();
     const int count = std::max(1, static_cast<int>(std::ceil(length)));
@@ -49,7 +49,7 @@ class Canvas {
     if (holds(column, row)) letters_[index(column, row)] = text;
   }
 
-  /// A word from the letter that holds `at` on.
+  /// Writes a word that starts at the character containing `at`.
   void write(const Vector2d& at, const std::string& text) {
     Vector2d place = at;
     for (std::size_t begin = 0; begin < text.size(); place.x() += kDotsAcross) {
@@ -62,7 +62,7 @@ class Canvas {
 
   std::string text(Letters letters) const {
     std::string all;
-    std::string empty;  // lines, which count between others alone
+    std::string empty;  // pending empty lines; those at the beginning and end are dropped
     for (int row = 0; row < rows_; ++row) {
       std::string line;
       for (int column = 0; column < columns_; ++column) {
@@ -97,7 +97,7 @@ class Canvas {
             static_cast<char>(0x80U | (code & 0x3FU))};
   }
 
-  /// The letter whose ink lies where the dots do.
+  /// Returns the ASCII character that resembles the dots.
   static std::string plain(unsigned dots) {
     if (dots == 0U) return " ";
     const bool left = (dots & 0x47U) != 0U, right = (dots & 0xB8U) != 0U;
@@ -140,7 +140,7 @@ std::string letter_of(Symbol symbol, Letters letters) {
   }
 }
 
-/// An arrow's tip, as a letter that points along it.
+/// Returns a character for an arrow head in a direction.
 std::string tip_of(const Vector2d& along, Letters letters) {
   static const char* const kBraille[4] = {"▶", "▲", "◀", "▼"};
   static const char* const kPlain[4] = {">", "^", "<", "v"};
@@ -184,7 +184,7 @@ std::string scene_text(const Scene& scene, int columns, int rows, Letters letter
       canvas.line(line.points[k - 1], line.points[k], gap_of(line.ink));
     }
     if (line.ink != Ink::kBody || line.points.size() != 2) continue;
-    // A bar is thicker than the lines that explain it.
+    // Draw bars thicker than annotation lines.
     const Vector2d along = (line.points[1] - line.points[0]).normalized();
     const Vector2d beside =
         std::abs(along.x()) > std::abs(along.y()) ? Vector2d(0.0, 1.0) : Vector2d(1.0, 0.0);

@@ -6,17 +6,17 @@
 
 namespace service {
 
-/// What a picture on a terminal may be made of.
+/// Character set of a picture on a terminal.
 enum class Letters {
-  kBraille,  ///< Unicode's dot patterns, two by four dots a letter
-  kAscii     ///< for terminals that show nothing else
+  kBraille,  ///< Unicode Braille patterns, two by four dots per character
+  kAscii     ///< for terminals without Unicode
 };
 
-/// What the locale of the process (LC_ALL, LC_CTYPE, LANG) says its terminal shows.
+/// Returns the character set of the process's locale (LC_ALL, LC_CTYPE, LANG).
 Letters letters_of_locale();
 
-/// The first view of a scene as lines of text.
-/// @param columns, rows  most that it takes
+/// Returns the first view of a scene as lines of text.
+/// @param columns, rows  largest size
 std::string scene_text(const Scene& scene, int columns, int rows, Letters letters);
 
 }  // namespace service

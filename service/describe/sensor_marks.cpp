@@ -16,7 +16,7 @@ const InertialSensor& sensor_at(const estimator::Mechanism& mechanism, int senso
   return mechanism.inertial_sensors[static_cast<std::size_t>(sensor)];
 }
 
-/// Three parameters of a sensor from `first` on.
+/// Returns three consecutive parameters of a sensor.
 Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor, InertialQuantity first) {
   const int index = mechanism.index_of_inertial(sensor, first);
   return {parameter_at(mechanism, index).value, parameter_at(mechanism, index + 1).value,
@@ -50,7 +50,7 @@ SensorMark mark_of(const estimator::Mechanism& mechanism, int sensor,
   if (own.body < 0) return mark;
   const estimator::Pose& pose = poses[static_cast<std::size_t>(own.body)];
   mark.at = pose.r + pose.e * mark.at;
-  // A camera stands on the ground, whatever it looks at.
+  // A camera's axes are fixed to the ground, although it observes the body.
   if (own.traits().of != SensorTraits::Of::kGround) mark.axes = pose.e * mark.axes;
   return mark;
 }

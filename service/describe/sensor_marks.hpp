@@ -9,18 +9,18 @@
 
 namespace service {
 
-/// Where a sensor beside the encoders sits and looks, in the world frame.
+/// Position and axes of a sensor other than an encoder, in the world frame.
 struct SensorMark {
-  Eigen::Vector3d at;      ///< its point; of what a joint carries, the joint's [m]
-  Eigen::Matrix3d axes;    ///< one a column, unit
-  Eigen::Vector3d anchor;  ///< of a distance: the other end [m]
+  Eigen::Vector3d at;      ///< position; for a joint's sensor, that of the joint [m]
+  Eigen::Matrix3d axes;    ///< unit vectors, one per column
+  Eigen::Vector3d anchor;  ///< other end of a distance sensor [m]
 };
 
-/// @param poses  of the bodies
+/// Returns the position and axes of a sensor. @param poses  of the bodies
 SensorMark mark_of(const estimator::Mechanism& mechanism, int sensor,
                    const estimator::Configuration& poses);
 
-/// Of each such sensor what it reads, where, and which way its axes point: "tip: gyroscope and
+/// Describes each such sensor, its place and the directions of its axes: "tip: gyroscope and
 /// accelerometer on forearm; x to the right, y up".
 std::vector<std::string> sensor_words(const estimator::Mechanism& mechanism,
                                       const estimator::Configuration& poses);

@@ -9,12 +9,12 @@ namespace {
 
 using Eigen::Vector3d;
 
-constexpr double kParallel = 0.999;  // cosine between axes that count as one direction
-constexpr double kEdgeOn = 0.3;      // cosine below which a slide shows in a view
-constexpr double kStraight = 0.995;  // cosine within which a direction is called by a side's name
+constexpr double kParallel = 0.999;  // cosine above which axes count as parallel
+constexpr double kEdgeOn = 0.3;      // cosine to the view direction below which a slide is visible
+constexpr double kStraight = 0.995;  // cosine above which a direction is named by a side
 constexpr std::size_t kPlainViewsMax = 2;
 
-/// The same line, pointing at one who stands in front, to the right or above.
+/// Returns the axis with the sign that points to the front, right or top.
 Vector3d facing(const Vector3d& axis) {
   Eigen::Index largest = 0;
   axis.cwiseAbs().maxCoeff(&largest);
@@ -33,7 +33,7 @@ std::vector<Vector3d> directions_of(const std::vector<Vector3d>& axes) {
 
 View look(const Vector3d& toward, const Vector3d& scene_up, const std::string& name) {
   Vector3d up = scene_up - toward * toward.dot(scene_up);
-  // Looking along the vertical, the side in front lies at the lower edge.
+  // In a view along the vertical, the front is at the lower edge.
   if (up.norm() < 0.2) up = -Vector3d::UnitZ() + toward * toward.z();
   if (up.norm() < 0.2) up = Vector3d::UnitX() - toward * toward.x();
   up.normalize();
@@ -85,7 +85,7 @@ std::vector<View> choose_views(const Scene& scene) {
     const Vector3d axis = directions[0];
     std::vector<View> views = {look(axis, scene.up, side_of(axis))};
     const double lean = std::abs(axis.dot(scene.up));
-    // An axis that leans shows it from the side alone.
+    // A tilted axis is visible only from the side.
     if (lean > 0.03 && lean < kStraight) {
       const Vector3d side = facing(scene.up.cross(axis).normalized());
       views.push_back(look(side, scene.up, side_of(side)));

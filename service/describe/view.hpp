@@ -8,10 +8,10 @@
 
 namespace service {
 
-/// A way to look at a scene.
+/// Orthographic view of a scene.
 struct View {
   std::string name;        ///< "from the front"
-  Eigen::Vector3d toward;  ///< to who looks, unit
+  Eigen::Vector3d toward;  ///< unit vector to the viewer
   Eigen::Vector3d right, up;
 
   Eigen::Vector2d flat(const Eigen::Vector3d& point) const {
@@ -19,14 +19,14 @@ struct View {
   }
 };
 
-/// Views that show the motion, the best first: along the axes where all hinges turn about the same
-/// direction; otherwise an oblique one, then one along each of up to two directions.
+/// Chooses views that show the motion, best first: along the common axis of all rotary joints, or
+/// else an oblique view, then one along each of up to two axes.
 std::vector<View> choose_views(const Scene& scene);
 
-/// From where a direction points at who looks: "from above", "from the front".
+/// Returns the side to which a direction points: "from above", "from the front".
 std::string side_of(const Eigen::Vector3d& direction);
 
-/// Which way a direction leads on the page: "to the right", "upward".
+/// Returns a direction on the page: "to the right", "upward".
 std::string way_of(const Eigen::Vector3d& direction);
 
 }  // namespace service

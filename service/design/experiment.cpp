@@ -21,13 +21,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSearch_s = 18.0;    // longest that the search takes, of all kinds together
-constexpr double kTold_s = 3.0;       // from one word of progress to the next
-constexpr int kScreensOfSignals = 6;  // batches of plans at random, before the search
-constexpr int kScreensOfGains = 3;    // of which there are few
-constexpr int kScreens = 2;           // batches of plans that show what can be seen at all
-constexpr int kDraws = 200;           // that must stay within the limits
-constexpr double kCalmer = 0.93;      // factor on a plan of which a draw does not
+constexpr double kSearch_s = 18.0;    // longest search time, all kinds of plan together
+constexpr double kTold_s = 3.0;       // time between progress messages
+constexpr int kScreensOfSignals = 6;  // batches of random plans before the search
+constexpr int kScreensOfGains = 3;    // fewer, since a plan has few gains
+constexpr int kScreens = 2;           // batches of plans used to find unidentifiable targets
+constexpr int kDraws = 200;           // parameter samples that must stay within the limits
+constexpr double kCalmer = 0.93;      // factor on a plan if a sample leaves the limits
 constexpr int kCalmerMax = 25;
 
 /// The best plan of its kind.
@@ -36,7 +36,7 @@ struct Candidate {
   Eigen::VectorXd plan = {};
 };
 
-/// One design from its input to its text.
+/// Computation of one design.
 class Designer {
  public:
   Designer(const Today& today, const ExperimentRequest& request, std::string where)
@@ -95,7 +95,7 @@ class Designer {
     return fastest / (2.0 * std::numbers::pi);
   }
 
-  /// The best plan of each kind, as far as the search can tell.
+  /// Searches the best plan of each kind.
   void search() {
     std::vector<PlanKind> kinds = {PlanKind::kMultisine, PlanKind::kPulses};
     const std::optional<SwingUpRig> swing_up =
@@ -134,7 +134,7 @@ class Designer {
     }
   }
 
-  /// Every few seconds.
+  /// Reports the elapsed time every few seconds.
   void tell_time(const std::string& kind, Clock::time_point begin) {
     const std::chrono::duration<double> passed = Clock::now() - begin;
     const double told = kTold_s * std::floor(passed.count() / kTold_s);
@@ -148,8 +148,8 @@ class Designer {
     request_.progress(text);
   }
 
-  /// Without targets that no command can tell, where those were not asked for: what one kind of
-  /// plan that stays within the limits does not see, the others do not either.
+  /// Removes default targets that no command makes identifiable, then searches a plan. The first
+  /// kind of plan that stays within the limits decides for all kinds.
   estimator::Design design_for(const estimator::DesignEffort& effort) {
     task_.targets = targets_of(precisions_, task_.mechanism);
     if (!is_screened_) {
@@ -164,7 +164,7 @@ class Designer {
   void drop_unseen(const estimator::Uncertainty& seen) {
     const estimator::FreeParameters free(task_.mechanism);
     is_screened_ = !seen.standard_deviation.array().isInf().all();
-    if (!is_screened_) return;  // nothing that moves is within the limits
+    if (!is_screened_) return;  // no plan with motion stays within the limits
     std::vector<Precision> told;
     for (const Precision& precision : precisions_) {
       const Eigen::Index place = free.position(precision.index);
@@ -206,7 +206,8 @@ class Designer {
            "; keep it at a value measured otherwise (free: false), or give it a prior";
   }
 
-  /// Until no draw leaves the limits and their motion can be predicted. False where that fails.
+  /// Weakens the plan until all samples stay within the limits with predictable motion. Returns
+  /// false if that fails.
   bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
       if (estimator::is_reliable(task_, candidate.plan, kDraws, request_.threads)) return true;
@@ -215,7 +216,7 @@ class Designer {
     return false;
   }
 
-  /// Of the best plan of each kind, the one that is predicted to leave the least.
+  /// Chooses the kind whose best plan has the smallest predicted deviations.
   void choose() {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
@@ -258,7 +259,7 @@ class Designer {
     return text;
   }
 
-  /// Where a simulation starts.
+  /// Returns the initial coordinates as scenario text.
   std::string start_text() const {
     std::string text;
     for (int j = 0; j < task_.mechanism.hinge_count(); ++j) {
@@ -270,8 +271,8 @@ class Designer {
     return text;
   }
 
-  /// Deviations of the free parameters, from the scenario itself, sample by sample as a run has it.
-  /// Nothing where it was stopped.
+  /// Predicts the standard deviations of the free parameters by simulating the scenario as a run
+  /// executes it. Returns nullopt if stopped.
   std::optional<Eigen::VectorXd> predict(const std::string& text) const {
     const SimulatedRun run = simulate(today_.rig, parse_scenario(where_, text, today_.rig),
                                       1.0 / request_.rate, request_.stop, Integrator::kPhysical);
@@ -312,7 +313,7 @@ class Designer {
   PosedTask posed_;
   estimator::DesignTask& task_;
   std::vector<Precision> precisions_;
-  bool is_screened_ = false;  // of targets that no command tells
+  bool is_screened_ = false;  // unidentifiable targets have been removed
   std::vector<Candidate> candidates_;
   std::string last_progress_;
   Experiment result_;

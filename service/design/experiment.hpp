@@ -12,50 +12,50 @@
 
 namespace service {
 
-/// What an experiment is to be like.
+/// Requirements for an experiment.
 struct ExperimentRequest {
-  std::vector<Precision> targets = {};  ///< none: the usual ones
+  std::vector<Precision> targets = {};  ///< empty: usual_precisions
   double duration = 20.0;               ///< [s]
-  double rate = 1000.0;                 ///< samples a second [Hz]
-  std::string motor = {};               ///< joint; empty: the only one
-  double command_max = 0.0;             ///< [unit of the control]; 0: as the rig allows
-  std::vector<std::string> at = {};     ///< "JOINT=VALUE": where it stands at the start [rad or m]
-  std::optional<PlanKind> kind = {};    ///< unset: the better one
-  double caution = 1.0;                 ///< share of the rig's limits of motion that is used
+  double rate = 1000.0;                 ///< sampling rate [Hz]
+  std::string motor = {};               ///< driven joint; empty: the only one
+  double command_max = 0.0;             ///< [unit of the control]; 0: the rig's limit
+  std::vector<std::string> at = {};     ///< "JOINT=VALUE": initial coordinates [rad or m]
+  std::optional<PlanKind> kind = {};    ///< unset: the best one
+  double caution = 1.0;                 ///< usable share of the rig's motion limits
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(const std::string&)> progress = {};  ///< told now and then what is done
+  std::function<void(const std::string&)> progress = {};  ///< called now and then with a message
 };
 
-/// One free parameter before and after.
+/// Uncertainty of one free parameter before and after the experiment.
 struct PlannedParameter {
   std::string name;
   std::string unit;
   double value = 0.0;
-  double before = 0.0;  ///< deviation; infinite: nothing is known
-  double after = 0.0;   ///< as predicted; infinite: still nothing
+  double before = 0.0;  ///< standard deviation; infinite: unknown
+  double after = 0.0;   ///< predicted standard deviation; infinite: still unknown
   bool is_target = false;
-  double asked = 0.0;  ///< deviation; 0: as small as can be
+  double asked = 0.0;  ///< requested standard deviation; 0: as small as possible
 };
 
-/// A run that is worth making.
+/// Designed experiment.
 struct Experiment {
   PlanKind kind = PlanKind::kMultisine;
-  std::string scenario;  ///< file's text (proto/scenario.proto)
+  std::string scenario;  ///< text of the scenario file (proto/scenario.proto)
   std::vector<PlannedParameter> parameters;
-  int draws = 0;  ///< of what is known, none of which leaves the rig's limits
+  int draws = 0;  ///< number of parameter samples simulated, all within the rig's limits
   bool cancelled = false;
   std::vector<std::string> notes;
 
-  /// Whether every target that was asked for with a precision will have it.
+  /// Whether every target with a requested precision is predicted to reach it.
   bool reaches() const;
 };
 
-/// Finds the command that tells most about the targets within the rig's limits, and predicts what
-/// they will be known to.
-/// @param where  file that the scenario is meant for, for messages
-/// @throws proto::InputError where there is no motor, no limit of the command, a target that no
-///         command can tell, or no plan that stays within the limits
+/// Designs the most informative command for the targets within the rig's limits, and predicts the
+/// resulting standard deviations.
+/// @param where  path of the scenario file, for messages
+/// @throws proto::InputError if there is no motor, no command limit, a target that no command makes
+///         identifiable, or no plan within the limits
 Experiment design_experiment(const Today& today, const ExperimentRequest& request,
                              const std::string& where);
 

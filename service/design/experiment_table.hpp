@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// For people: what each free parameter is known to now and will be after the run, targets marked,
-/// and whether that is what was asked for.
+/// Returns a table of the free parameters: standard deviations now and after the run, targets, and
+/// whether the requested precision is reached.
 std::string format_experiment(const Experiment& experiment);
 
 }  // namespace service

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
 constexpr int kTones = 12;
-constexpr double kCyclesMin = 1.5;       // of the slowest tone in the run
+constexpr double kCyclesMin = 1.5;       // of the slowest tone per run
 constexpr double kFastestTone_Hz = 2.0;  // at least
 constexpr double kBeyondModes = 3.0;     // the fastest tone, in frequencies of the fastest mode
 constexpr double kSamplesACycle = 20.0;  // at least
@@ -20,15 +20,15 @@ constexpr double kRamp_s = 0.5;
 constexpr int kPulsesMax = 24;
 constexpr double kPulseMin_s = 0.2;
 constexpr int kCommandDigits = 8;
-constexpr int kTimeDigits = 9;  // microseconds of the longest run
+constexpr int kTimeDigits = 9;  // resolves microseconds in the longest run
 
-/// Where a pulse begins, no later than the first sample of it [µs].
+/// Returns the start time of a pulse [µs], no later than its first sample.
 double pulse_start(const PlanShape& shape, int pulse) {
   const double sample = std::ceil(shape.duration * pulse / shape.pulses * shape.rate - 1e-6);
   return std::floor(1e6 * sample / shape.rate + 1e-6);
 }
 
-/// A text field's value.
+/// Returns a text as a quoted Protobuf string.
 std::string quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -43,7 +43,7 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index s
                          ? static_cast<Eigen::Index>(shape.pulses)
                          : 2 * static_cast<Eigen::Index>(shape.frequencies.size());
   Eigen::MatrixXd signals = Eigen::MatrixXd::Zero(samples, count);
-  for (Eigen::Index k = 0; k + 1 < samples; ++k) {  // nothing is commanded at the end
+  for (Eigen::Index k = 0; k + 1 < samples; ++k) {  // the command ends at zero
     const double time = static_cast<double>(k) * period;
     if (shape.kind == PlanKind::kPulses) {
       const int pulse = static_cast<int>((time + 1e-9) / shape.duration * shape.pulses);
@@ -60,7 +60,7 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index s
   return signals;
 }
 
-/// A command to a hundred-millionth of itself.
+/// Returns a command with eight significant digits.
 std::string command_text(double value) { return format_number(value, kCommandDigits); }
 
 std::string swing_up_text(const PlanShape& shape, const std::string& motor,
@@ -125,7 +125,7 @@ std::string excitation_text(const PlanShape& shape, const std::string& motor,
     std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
     for (int i = 0; i < shape.pulses; ++i) {
       const double start = pulse_start(shape, i);
-      // Between samples nothing is commanded for a microsecond, or rounding would add two up.
+      // A gap of 1 µs between samples, or rounding could make two pulses overlap.
       const double width = pulse_start(shape, i + 1) - start - 1.0;
       text += "  pulse { command: " + command_text(plan[i]) +
               " start_s: " + format_number(1e-6 * start, kTimeDigits) +

@@ -8,40 +8,40 @@
 
 namespace service {
 
-/// What a designed command is made of.
+/// Kind of a designed command.
 enum class PlanKind { kMultisine, kPulses, kSwingUp };
 
-/// The part of a scenario that is fixed before its amplitudes or gains are sought.
+/// Part of a scenario that is fixed before its amplitudes or gains are optimized.
 struct PlanShape {
   PlanKind kind = PlanKind::kMultisine;
   double duration = 0.0;                 ///< [s]
-  double ramp = 0.0;                     ///< of a multisine [s]
-  std::vector<double> frequencies = {};  ///< of a multisine's tones [Hz]
-  int pulses = 0;                        ///< side by side, over the whole duration
-  double rate = 0.0;                     ///< samples a second of these [Hz]
-  SwingUpRig swing_up = {};              ///< of its kind
+  double ramp = 0.0;                     ///< initial ramp of a multisine [s]
+  std::vector<double> frequencies = {};  ///< tones of a multisine [Hz]
+  int pulses = 0;                        ///< number of adjacent pulses over the whole duration
+  double rate = 0.0;                     ///< sampling rate of the pulses [Hz]
+  SwingUpRig swing_up = {};              ///< for PlanKind::kSwingUp
 };
 
-/// @param fastest_hz  of the rig's own small motions; 0: it has none
-/// @param rate        samples a second [Hz]
-/// @param swing_up    of that kind
+/// @param fastest_hz  highest natural frequency of the rig; 0: none
+/// @param rate        sampling rate [Hz]
+/// @param swing_up    used for PlanKind::kSwingUp
 PlanShape shape_of(PlanKind kind, double duration, double fastest_hz, double rate,
                    const SwingUpRig& swing_up);
 
-/// Gives a design what its command is made of: signals of which it is the sum, samples × signals
-/// from time 0 on (sine and cosine of each tone, or one a pulse), or a law.
-/// @param task  its period is known
+/// Sets the signals whose weighted sum is the command, or the feedback law, of a design task.
+/// Signals are samples × signals from time 0 on: sine and cosine of each tone, or one per pulse.
+/// @param task  its period must be set
 void shape_task(const PlanShape& shape, estimator::DesignTask& task);
 
-/// A plan that moves the rig less.
+/// Returns a weaker plan, which moves the rig less.
 Eigen::VectorXd calmer(const PlanShape& shape, const Eigen::VectorXd& plan, double share);
 
-/// The excitation of a scenario file (proto/scenario.proto).
-/// @param plan  amplitudes of the signals or numbers of the law
+/// Returns the excitation of a scenario file (proto/scenario.proto) as text.
+/// @param plan  amplitudes of the signals or gains of the law
 std::string excitation_text(const PlanShape& shape, const std::string& motor,
                             const Eigen::VectorXd& plan);
 
-/// For people: "multisine", "pulses", "swing-up".
+/// Returns "multisine", "pulses" or "swing-up".
 std::string name_of(PlanKind kind);
 
 }  // namespace service

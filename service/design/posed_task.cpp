@@ -14,13 +14,13 @@
 namespace service {
 namespace {
 
-constexpr double kPeriodMax = 0.004;  // of the commands that are tried [s]
-constexpr double kCoast_s = 10.0;     // after a run, within the limits all the while
+constexpr double kPeriodMax = 0.004;  // sampling period of candidate commands [s]
+constexpr double kCoast_s = 10.0;     // time after a run during which the limits must hold, too
 
-/// Of the largest command: between samples a sum of sines is a little higher than at them.
+/// Usable share of the largest command: a sum of sines slightly exceeds its samples between them.
 constexpr double kPeakShare = 0.99;
 
-/// The hinge that is driven.
+/// Returns the index of the driven joint.
 int find_motor(const Rig& rig, const std::string& name) {
   std::vector<std::string> names;
   int found = -1;
@@ -47,7 +47,7 @@ int find_motor(const Rig& rig, const std::string& name) {
   return found;
 }
 
-/// Where joints are placed; NaN where nothing is said.
+/// Returns the requested initial coordinates; NaN: not requested.
 Eigen::VectorXd read_places(const std::vector<std::string>& texts,
                             const estimator::Mechanism& mechanism) {
   Eigen::VectorXd placed =
@@ -103,7 +103,7 @@ estimator::PlanFacts facts_of(const Today& today, const ExperimentRequest& reque
           .quantum = today.quantum};
 }
 
-/// The limits of the motion, or a part of them about the start.
+/// Returns the limits of the motion, reduced about the start by the factor `caution`.
 std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::VectorXd& start,
                                                    double caution) {
   const std::vector<estimator::Sensor> sensors = estimator::sensors_of(rig.mechanism);

@@ -8,14 +8,14 @@
 
 namespace service {
 
-/// What an experiment is to find, but for its targets and for what its commands are made of.
+/// Design task without targets and signals.
 struct PosedTask {
   estimator::DesignTask task;
-  int motor = 0;  ///< joint that is driven
+  int motor = 0;  ///< index of the driven joint
   std::vector<std::string> notes;
 };
 
-/// As the rig file and the request have it: what is known, where the run begins, its limits.
+/// Sets up the design task of a request: prior information, initial coordinates and limits.
 /// @throws proto::InputError as design_experiment
 PosedTask pose_task(const Today& today, const ExperimentRequest& request);
 

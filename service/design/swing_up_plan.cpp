@@ -12,11 +12,11 @@ namespace {
 
 enum Gain { kEnergyGain, kCommand, kKick, kStopAngle, kKickTime, kGains };
 
-constexpr double kHangs = 0.1;       // farthest from zero that counts as hanging there [rad]
-constexpr double kLeastGain = 1e-3;  // magnitude, in largest commands
-constexpr double kQuietest = 0.01;   // largest command of a plan, likewise
+constexpr double kHangs = 0.1;       // largest angle that counts as hanging at zero [rad]
+constexpr double kLeastGain = 1e-3;  // smallest magnitude, relative to command_max
+constexpr double kQuietest = 0.01;   // smallest limit of a plan's command, relative to command_max
 constexpr double kKickMax_s = 1.0;
-constexpr double kStopAngleMax = 0.5 * std::numbers::pi;  // a plan pumps below, if anywhere [rad]
+constexpr double kStopAngleMax = 0.5 * std::numbers::pi;  // stop angles end at the horizontal [rad]
 
 bool has_own_encoder(const estimator::Mechanism& mechanism, int joint) {
   const std::vector<estimator::Sensor> sensors = estimator::sensors_of(mechanism);

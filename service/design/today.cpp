@@ -15,9 +15,9 @@
 namespace service {
 namespace {
 
-constexpr double kUsualNoise = 1e-3;  // of an encoder of which nothing is told [rad]
+constexpr double kUsualNoise = 1e-3;  // default for an encoder of unknown noise [rad]
 
-/// Noise above this many times that of counting has another cause.
+/// Noise above this multiple of the quantization noise has another cause.
 constexpr double kCountingNoise = 1.5;
 
 void find_noise(const StoredResult* stored, Today& today) {
@@ -44,10 +44,10 @@ void find_noise(const StoredResult* stored, Today& today) {
   }
 }
 
-/// Of the free parameters; rows of what the result does not estimate are zero.
+/// Returns the covariance of the free parameters; zero for those that the result does not contain.
 Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mechanism& mechanism) {
   const std::vector<int> free = estimator::FreeParameters(mechanism).indices();
-  std::vector<Eigen::Index> places;  // in the result; −1
+  std::vector<Eigen::Index> places;  // index in the result; −1: not in it
   for (const int index : free) {
     const std::string& name = mechanism.parameters[static_cast<std::size_t>(index)].name;
     Eigen::Index place = -1;
@@ -71,7 +71,8 @@ Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mecha
   return covariance;
 }
 
-/// What the result was made from. Without that, its covariance stands for it.
+/// Loads the recordings of a result. If one cannot be read, the result's covariance is used
+/// instead.
 void find_recordings(const StoredResult& stored, Today& today) {
   try {
     today.recordings = load_input(stored.request).recordings;
@@ -83,7 +84,7 @@ void find_recordings(const StoredResult& stored, Today& today) {
   }
 }
 
-/// @param path  of a result; empty: none
+/// @param path  result file; empty: none
 ParameterValues read_physical_values(const std::string& path) {
   ParameterValues values = read_parameter_values(path);
   if (values.kind != estimator::EstimateKind::kShadow) return values;
@@ -92,7 +93,7 @@ ParameterValues read_physical_values(const std::string& path) {
                           "for physical ones; calibrate with --parameters physical");
 }
 
-/// What nothing is known of has no deviation.
+/// Returns the prior standard deviations; infinite for parameters without information.
 Eigen::VectorXd known_deviations(const estimator::Knowledge& knowledge) {
   Eigen::VectorXd deviations = knowledge.root.rowwise().norm();
   for (Eigen::Index i = 0; i < deviations.size(); ++i) {

@@ -10,24 +10,25 @@
 
 namespace service {
 
-/// What is known of a rig before its next experiment.
+/// Prior state of a rig: what is known before its next experiment.
 struct Today {
-  Rig rig;  ///< with the values of the last result, and its choice of what is free
+  Rig rig;  ///< with the values and the free parameters of the last result
   estimator::Knowledge knowledge;
-  /// Of each free parameter, by the last result or the priors; infinite: nothing is known.
+  /// Standard deviations of the free parameters by the last result or priors; infinite: unknown.
   Eigen::VectorXd deviations;
-  std::vector<estimator::Recording> recordings;  ///< of the last result, where they still are
-  bool is_estimated = false;  ///< else values are the rig file's, and could be anything
-  Eigen::VectorXd noise;      ///< standard deviation of a reading, one a sensor [rad or m]
-  Eigen::VectorXd quantum;    ///< one count, where counting is what makes the noise; 0: it is not
+  std::vector<estimator::Recording> recordings;  ///< of the last result, if readable
+  bool is_estimated = false;  ///< else the values are the rig file's and may be far off
+  Eigen::VectorXd noise;      ///< standard deviation of a reading, one per encoder [rad or m]
+  Eigen::VectorXd quantum;    ///< one count if quantization dominates the noise, else 0
   std::vector<std::string> notes;
 };
 
+/// Loads the prior state.
 /// @param rig_path  the rig file
-/// @param result    what `rigcal calibrate --json` wrote; empty: only the rig file is there
-/// @param values    a result whose values count alone, where there is no `result`; empty: those of
-///                  the rig file
-/// @throws proto::InputError, also for a result that is of another rig
+/// @param result    file written by `rigcal calibrate --json`; empty: use the rig file only
+/// @param values    result that only gives values, if `result` is empty; empty: the rig file's
+///         values
+/// @throws proto::InputError, also for a result of another rig
 Today look_at(const std::string& rig_path, const std::string& result,
               const std::string& values = "");
 

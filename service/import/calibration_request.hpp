@@ -10,26 +10,26 @@
 
 namespace service {
 
-/// A recording that takes part, and how much of it.
+/// Input recording and the part of it that is used.
 struct RecordingSource {
   std::string path;
-  std::string name = {};  ///< that people know it by; empty: its path
+  std::string name = {};  ///< display name; empty: its path
   Selection selection = {};
-  std::string origin = {};  ///< by which results tell of it, "session:ID"; empty: its path
+  std::string origin = {};  ///< name in results, "session:ID"; empty: its path
 };
 
-/// Everything a calibration is asked with, whoever asks: the command line, a job, a program.
+/// Complete request of a calibration from the command line, a job or a program.
 struct CalibrationRequest {
-  std::string rig_name;  ///< of the rig's file, for messages
-  std::string rig_text;  ///< what the file says (proto/rig.proto)
+  std::string rig_name;  ///< name of the rig file, for messages
+  std::string rig_text;  ///< contents of the rig file (proto/rig.proto)
   ParameterValues values = {};
   ParameterEdits edits = {};  ///< applied after the values
   std::vector<RecordingSource> recordings;
   estimator::CalibrationOptions options = {};
-  std::string version = {};        ///< of this program
-  std::string operator_name = {};  ///< who did it, for reports; empty: not told
-  /// Longest that the calibration may take [s]: what would take longer however fast it converges
-  /// is refused. On one's own machine one may wait.
+  std::string version = {};        ///< version of this program
+  std::string operator_name = {};  ///< operator, for reports; empty: unknown
+  /// Time limit of the calibration [s]. A request that cannot finish in this time, however fast it
+  /// converges, is refused. Infinite on a user's own computer.
   double duration_s_max = std::numeric_limits<double>::infinity();
 };
 

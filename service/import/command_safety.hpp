@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Limits of a motor's command: its own, or else those of the rig.
+/// Returns the limits of a motor's command: its own, else those of the rig.
 inline CommandSafety command_safety(const rigcal::v1::Safety& safety, const std::string& motor) {
   CommandSafety limits{safety.command_max(), safety.command_slew_per_s_max()};
   for (const rigcal::v1::MotorSafety& own : safety.motor()) {

@@ -5,7 +5,7 @@
 namespace service {
 namespace {
 
-/// Period of the first segment; 0 without any.
+/// Returns the period of the first segment; 0 if there is none.
 double first_period(const std::vector<estimator::Recording>& recordings) {
   for (const estimator::Recording& recording : recordings) {
     if (!recording.segments.empty()) return recording.segments.front().period;

@@ -6,13 +6,13 @@
 
 namespace service {
 
-/// Recordings of one rig carry periods that differ by parts in a million: each corrects the unit's
-/// clock by its own measurement of it. Gives all segments within kPeriodSpread of the first one its
-/// period, which displaces no sample by more than that part of the time since its segment's start;
-/// others are left alone.
+/// Replaces all periods within kPeriodSpread of the first segment's by that period.
+/// Periods of one rig differ by parts per million between recordings, since each corrects the
+/// unit's clock by its own measurement. A sample moves by at most that share of the time since its
+/// segment's start.
 void share_period(std::vector<estimator::Recording>& recordings);
 
-/// What two measurements of one crystal, minutes apart, may differ by.
+/// Largest relative difference between two measurements of one crystal, minutes apart.
 inline constexpr double kPeriodSpread = 2e-5;
 
 }  // namespace service

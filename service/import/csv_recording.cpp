@@ -17,10 +17,10 @@
 namespace service {
 namespace {
 
-// Differences of neighbouring samples are mostly noise at 1 kHz; speeds are taken over this time.
+// Speeds are averaged over this time, since differences of successive samples at 1 kHz are noise.
 constexpr double kSpeedWindow = 0.02;  // [s]
 
-/// Positions of the format's columns among the requests.
+/// Indices of the format's columns among the requests.
 struct Requests {
   std::vector<proto::ColumnRequest> columns;
   TimeRequests times;
@@ -56,7 +56,7 @@ Requests make_requests(const RecordingFormat& format) {
   return requests;
 }
 
-/// Refuses numbers that a streamed recording could not hold either; NaN is for the column to judge.
+/// Checks numbers against the range of a streamed recording; NaN is checked elsewhere.
 void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int request,
              const std::string& column, const std::vector<double>& values) {
   const auto wrong = std::find_if(values.begin(), values.end(), [&](double value) {
@@ -68,7 +68,7 @@ void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int 
                           "; it must be " + range.text() + "; correct or remove the row");
 }
 
-/// One column of angles [rad] on its way into segments.
+/// Import of one angle column [rad].
 class AngleImport {
  public:
   AngleImport(const AngleColumn& column, const proto::CsvTable& table, int request)
@@ -80,7 +80,7 @@ class AngleImport {
     hold_to(proto::range_of("Sample.angle_rad"), table, request, column.column, angles_);
   }
 
-  /// Removes jumps of whole turns where the recording was made modulo a turn.
+  /// Unwraps angles that were recorded modulo a turn.
   void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
     if (!joint_traits(column_.kind).wraps) return;
     using estimator::kWholeTurn;
@@ -92,7 +92,7 @@ class AngleImport {
     double last_time = times.front();
     for (std::size_t k = 0; k < angles_.size(); ++k) {
       double& angle = angles_[k];
-      const double change = angle - last;  // NaN where not observed: no jump
+      const double change = angle - last;  // NaN if not observed: no jump
       const double remainder = estimator::turn_difference(change);
       if (std::abs(change) > std::numbers::pi &&
           std::abs(remainder) <=
@@ -112,8 +112,7 @@ class AngleImport {
     }
   }
 
-  /// Refuses angles that would make the hinge turn faster than any rig does: a wrong unit. Likewise
-  /// for what slides.
+  /// Refuses joint speeds that only a wrong unit explains.
   void check_speed(const Stretch& stretch, const RowTimes& time, double speed_max) const {
     const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
@@ -125,7 +124,7 @@ class AngleImport {
     }
   }
 
-  /// The row that the largest step of a window leads to.
+  /// Returns the row after the largest step in a window.
   int largest_step(int first, int window) const {
     int largest = first + 1;
     for (int row = first + 1; row <= first + window; ++row) {
@@ -134,7 +133,7 @@ class AngleImport {
     return largest;
   }
 
-  /// Hints that are worth a look but no reason to refuse.
+  /// Adds hints about suspicious but valid data.
   void add_notes(std::vector<std::string>& notes) const {
     const auto [low, high] = range();
     if (high == low) {
@@ -200,14 +199,15 @@ class AngleImport {
   std::vector<double> angles_;
 };
 
-/// A control column, scaled; a missing last cell repeats the one before.
+/// Returns a scaled control column; a missing last cell repeats the one before.
 std::vector<double> read_control(const ControlColumn& column, std::vector<double> values) {
   for (double& value : values) value *= column.scale;
   if (std::isnan(values.back())) values.back() = values.size() > 1 ? values[values.size() - 2] : 0;
   return values;
 }
 
-/// Places without a row have no readings, and drawn commands (estimator::draw_commands).
+/// Makes a segment. Missing rows have no readings and interpolated commands
+/// (estimator::draw_commands).
 estimator::Segment make_segment(const Stretch& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
                                 const std::vector<std::vector<double>>& controls,

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kMatAngles = "angle_rad";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// The inertial sensors of an export's header, in which they follow so many columns.
+/// Returns the names of the inertial sensors in an export's header, whose columns start at `first`.
 std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& header,
                                              std::size_t first) {
   std::vector<std::string> sensors;
@@ -36,10 +36,10 @@ std::vector<std::string> inertial_sensors_of(const std::vector<std::string>& hea
   return sensors;
 }
 
-/// What the header of an export names; nothing for another table's.
+/// Returns the joints, motors and sensors in an export's header; nullopt for other tables.
 std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::string>& header) {
-  // time_s, readings, commands, segment, sequence, device_time_us, counts, ...: the counts name the
-  // joints, so that the readings before the commands are known by their number.
+  // Columns: time_s, readings, commands, segment, sequence, device_time_us, counts, ... The counts
+  // columns give the joints and thereby the number of readings before the commands.
   constexpr std::string_view kCounts = "_counts";
   const auto segment =
       static_cast<std::size_t>(std::ranges::find(header, std::string("segment")) - header.begin());
@@ -76,7 +76,7 @@ std::optional<proto::RecordingHeader> names_of_export(const std::vector<std::str
   return names;
 }
 
-/// A whole number that a double holds exactly.
+/// Converts to an integer that a double represents exactly.
 template <typename Whole>
 Whole whole(double value, const std::string& where, const std::string& what) {
   const bool has_sign = std::is_unsigned_v<Whole> ? value >= 0.0 : true;
@@ -88,7 +88,7 @@ Whole whole(double value, const std::string& where, const std::string& what) {
                           " is no whole number up to 2^53; export the recording again");
 }
 
-/// The hinges of a MAT file that are read in metres.
+/// Returns the prismatic joints of a MAT file, which are in metres.
 std::vector<std::string> slides_of(const std::string& path, const std::vector<std::string>& hinges,
                                    const std::vector<std::string>& units) {
   const bool known = std::ranges::all_of(
@@ -105,15 +105,15 @@ std::vector<std::string> slides_of(const std::string& path, const std::vector<st
   return slides;
 }
 
-/// Takes samples one by one, as a recording's reader does.
+/// Collects samples with the checks of a recording's reader.
 class Samples {
  public:
   explicit Samples(const proto::RecordingHeader& names) : rules_(proto::shape_of(names)) {
     recording.header = names;
-    recording.scan.container.finished = true;  // a table has no end that could be missing
+    recording.scan.container.finished = true;  // a table cannot be cut off
   }
 
-  /// @param where  of the sample, for messages
+  /// @param where  place of the sample, for messages
   void add(const proto::Sample& sample, const std::string& where) {
     for (std::size_t c = 0; c < sample.channel_count; ++c) {
       const double angle = sample.angle_rad[c];
@@ -128,7 +128,7 @@ class Samples {
     recording.samples.push_back(sample);
   }
 
-  /// What a sensor read with the sample added last; nothing where it tells of no saturation.
+  /// Adds a sensor's reading to the last sample; nothing if the saturation mask is missing.
   void add_reading(std::size_t sensor, const std::array<double, proto::kInertialAxes + 1>& cells,
                    const std::string& where) {
     if (std::isnan(cells.back())) return;
@@ -150,8 +150,8 @@ class Samples {
   proto::RecordingRules rules_;
 };
 
-/// How fast the unit's clock is, by the times of the first and the last sample: of exports that do
-/// not tell.
+/// Returns the rate error of the unit's clock [ppm] from the first and the last sample, for exports
+/// without it.
 std::optional<double> rate_error_of(const std::vector<proto::Sample>& samples) {
   if (samples.size() < 2) return std::nullopt;
   const double on_unit =
@@ -166,8 +166,8 @@ void set_rate_error(double rate_error_ppm, double deviation_ppm, proto::Recordin
       {.rate_error_ppm = rate_error_ppm, .rate_error_ppm_sd = deviation_ppm});
 }
 
-/// Name of the variable that holds the commands in a MAT file: of several motors, or of one by its
-/// unit; empty where there is none.
+/// Returns the name of a MAT file's command variable, for one or several motors; empty if there is
+/// none.
 std::string command_variable(const proto::MatFile& file) {
   if (file.find(proto::kMatMotors) != nullptr) return proto::kMatCommands;
   for (const proto::MatFile::Variable& variable : file.variables()) {
@@ -180,7 +180,7 @@ std::string command_variable(const proto::MatFile& file) {
   return {};
 }
 
-/// Samples that are missing between others are known to be.
+/// Lists gaps in the sequence numbers.
 void list_gaps(proto::Recording& recording) {
   for (std::size_t k = 1; k < recording.samples.size(); ++k) {
     const std::uint64_t next = recording.samples[k - 1].sequence + 1;
@@ -338,7 +338,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
     }
   }
   list_gaps(samples.recording);
-  const std::vector<double> clock = file.read("clock");  // k×3, by columns
+  const std::vector<double> clock = file.read("clock");  // k×3, column-major
   if (const std::size_t fits = clock.size() / 3; fits > 0) {
     set_rate_error(clock[2 * fits - 1], clock[3 * fits - 1], samples.recording);
   }

@@ -13,21 +13,21 @@ class MatFile;
 
 namespace service {
 
-// What `rigcal export` wrote reads as the recording it was made of: angles with signs and zeros
-// applied, gaps, clock and release as they were. The rig file's recording { } plays no part.
+// Import of files written by `rigcal export`, equivalent to the original recording: signs and zeros
+// are applied already; gaps, clock and release are kept. The rig file's recording { } is not used.
 
-/// Whether a CSV file's columns are those of proto/recording/export_csv.hpp, also of a version that
-/// left out the last two.
+/// Whether a CSV file has the columns of proto/recording/export_csv.hpp. Older exports, without the
+/// last two columns, count too.
 bool is_exported_csv(const std::vector<std::string>& header);
 
-/// @throws proto::InputError naming file and line
+/// @throws proto::InputError with file and line
 ImportedRecording import_exported_csv(const std::string& path, std::string_view text,
                                       const Rig& rig);
 
-/// Whether a MAT file's variables are those of proto/recording/export_mat.hpp.
+/// Whether a MAT file has the variables of proto/recording/export_mat.hpp.
 bool is_exported_mat(const proto::MatFile& file);
 
-/// @throws proto::InputError naming file and variable
+/// @throws proto::InputError with file and variable
 ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
                                       const Rig& rig);
 

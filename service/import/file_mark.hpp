@@ -6,14 +6,15 @@
 
 namespace service {
 
-/// What tells whether a file is the one that it was.
+/// Digest of a file's content, to recognize changes.
 struct FileMark {
-  std::string sha256 = {};  ///< of its content, in hexadecimal; empty: not of a file
+  std::string sha256 = {};  ///< of the content, hexadecimal; empty: not a regular file
   std::uint64_t size_bytes = 0;
 };
 
-/// Of a file's content; empty for what is no regular file, such as a pipe, which can be read once.
-/// @throws proto::InputError when it cannot be read
+/// Returns the digest of a file; empty if it is not a regular file, e.g. a pipe, which can be read
+/// only once.
+/// @throws proto::InputError if it cannot be read
 FileMark mark_file(const std::string& path);
 
 FileMark mark_text(std::string_view text);

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Findings that a rig file can be the cause of; others happen while one records.
+/// Whether the rig file can cause a finding; others arise during recording.
 bool is_about_the_file(const estimator::Finding& finding) {
   static const std::set<std::string> kSignals = {"outliers", "slip",  "lost-time",
                                                  "jump",     "break", "clipped"};

@@ -8,11 +8,11 @@
 
 namespace service {
 
-/// What the rig file says of the sensors whose readings are used.
+/// Returns the rig file's data on the sensors in use.
 estimator::SensorFacts sensor_facts(const Rig& rig);
 
-/// Adds the line of the rig file to the advice of findings about a column or an encoder: what one
-/// changes there is the cure, or the place to look at first.
+/// Appends the rig file's line to the advice of findings on a column or an encoder, as the place to
+/// check or correct.
 void name_places(const Rig& rig, std::vector<estimator::Finding>& findings);
 
 }  // namespace service

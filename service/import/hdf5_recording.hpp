@@ -7,9 +7,8 @@
 
 namespace service {
 
-/// Reads an HDF5 file whose columns are called as those of the rig file's recording { }: see
-/// proto::Hdf5File.
-/// @throws proto::InputError naming file and data set
+/// Imports an HDF5 file with the column names of the rig file's recording { }, see proto::Hdf5File.
+/// @throws proto::InputError with file and data set
 ImportedRecording import_hdf5(const std::string& path, const Rig& rig);
 
 }  // namespace service

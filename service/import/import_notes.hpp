@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// What a person should know of an import: gaps, dropped rows, odd columns. Empty when all is well.
+/// Returns messages on gaps, dropped rows and suspicious columns; empty if there are none.
 std::vector<std::string> describe_import(const ImportSummary& summary);
 
 }  // namespace service

@@ -15,13 +15,13 @@ namespace v1 = rigcal::v1;
 using estimator::InertialSensor;
 using estimator::Instrument;
 
-/// "inertial sensor 'tip'"
+/// Returns "inertial sensor 'tip'".
 std::string named(const InertialSensor& sensor) {
   return std::string(sensor.traits().what) + " '" + sensor.name + "'";
 }
 
-// A kind of column that readings of sensors are in: its field of recording { }, those that there
-// are, what the sensors are called whose axes it names, and how messages tell what does not fit.
+// Traits of a column kind: its field in recording { }, its columns, the sensors it applies to, and
+// texts of messages.
 
 struct SensorColumns {
   static std::string owner(const InertialSensor& sensor) { return named(sensor); }
@@ -71,7 +71,7 @@ std::string in_capitals(std::string word) {
   return word;
 }
 
-/// "A, B or C"
+/// Returns "A, B or C".
 std::string one_of(const std::vector<std::string>& words) {
   std::string all = words.front();
   for (std::size_t k = 1; k < words.size(); ++k) {
@@ -80,7 +80,7 @@ std::string one_of(const std::vector<std::string>& words) {
   return all;
 }
 
-/// Words for the axes of a sensor, by number; empty of those that it does not have.
+/// Returns the names of a sensor's axes by index; empty for axes that it lacks.
 std::vector<std::string> axis_words(const InertialSensor& sensor) {
   std::vector<std::string> words;
   for (int axis = 0; axis < InertialSensor::kAxes; ++axis) {
@@ -96,7 +96,7 @@ int axis_of(const InertialSensor& sensor, typename Columns::Message::Axis axis,
             const proto::TextLocator& place) {
   const std::string word = Columns::Message::Axis_Name(axis);
   std::vector<std::string> words = axis_words(sensor);
-  // A text file may give any number for an enumerator, which has no word.
+  // A text file may give any number for an enumerator; such a number has no name.
   const auto found = word.empty() ? words.end() : std::ranges::find(words, word);
   if (found != words.end()) return static_cast<int>(found - words.begin());
   std::erase(words, "");
@@ -121,7 +121,7 @@ int find_sensor(const std::string& name, const estimator::Mechanism& mechanism,
                      : "use one of" + names));
 }
 
-/// [SI unit per unit of the column]
+/// Returns the scale [SI unit per unit of the column].
 template <typename Columns>
 double scale_of(const typename Columns::Message& source, const InertialSensor& sensor,
                 const Instrument& instrument, const estimator::ReadingTraits& reading,
@@ -173,7 +173,7 @@ InertialColumn read_column(const typename Columns::Message& source, const v1::Ri
           .place = place.where()};
 }
 
-/// Reads all columns of one kind behind those that were read before.
+/// Appends all columns of one kind.
 template <typename Columns>
 void read_all(const v1::Rig& rig, const estimator::Mechanism& mechanism,
               const proto::TextLocator& place, std::vector<InertialColumn>& columns) {

@@ -9,11 +9,11 @@
 
 namespace service {
 
-/// The columns of a rig file's recording { } that hold what its inertial sensors read, then those
-/// of its sensors of torque and force, then those of its sensors of places.
-/// @param place  of recording { }
-/// @throws proto::InputError for an unknown sensor, a part it does not have, a unit of the wrong
-///         kind, two columns for one axis, or one for two
+/// Returns the columns in a rig file's recording { } of inertial sensors, then of torque and force
+/// sensors, then of position sensors.
+/// @param place  location of recording { }
+/// @throws proto::InputError for an unknown sensor or axis, a wrong unit, two columns for one axis,
+///         or one for two
 std::vector<InertialColumn> read_inertial_columns(const rigcal::v1::Rig& rig,
                                                   const estimator::Mechanism& mechanism,
                                                   const proto::TextLocator& place);

@@ -14,17 +14,16 @@ namespace {
 constexpr int kAxes = estimator::InertialSensor::kAxes;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// A range of ±2048 counts is read as at most +2047 of them.
-constexpr double kFullScale = 1.0 - 1e-3;  // of the range
-// Readings in a row at a column's extreme, each as long as readings are usually held, that noise
-// does not make.
+// A range of ±2048 counts has a largest reading of +2047.
+constexpr double kFullScale = 1.0 - 1e-3;  // share of the range
+// Consecutive readings at a column's extreme that noise does not produce, in multiples of the usual
+// number of repeated readings.
 constexpr std::size_t kHeldReadings = 5;
-// A smooth peak leaves its level by nine quanta within the time it held one: its half width thrice.
+// A smooth peak that holds one quantum for a time falls by nine quanta in the same time after it.
 constexpr double kSmoothDrop = 10.0;  // [quanta]
-// Of the largest magnitude: a sensor that rests reads as little as it can, and is not saturated.
+// Share of the largest magnitude: the small extreme readings of a resting sensor are not saturated.
 constexpr double kLargeShare = 0.5;
-// Median magnitude of the specific force of a rig on earth that is read in g: much of the time it
-// is about still.
+// Range of the median specific force [g] of a rig on earth, which is at rest much of the time.
 constexpr double kGravityShareMin = 0.8, kGravityShareMax = 1.25;
 
 double median(std::vector<double> values) {
@@ -34,12 +33,12 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Readings in a row that are equal, by their number among those that are not missing.
+/// Run of equal consecutive readings, by index among the readings that are not missing.
 struct Run {
   std::size_t first = 0, end = 0;
 };
 
-/// The rows that a column was read in.
+/// Returns the rows with a reading.
 std::vector<std::size_t> rows_read(const std::vector<double>& values) {
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < values.size(); ++row) {
@@ -66,7 +65,7 @@ double usual_length(const std::vector<Run>& runs) {
   return median(lengths);
 }
 
-/// Smallest difference of two readings; infinite where all are equal.
+/// Returns the smallest difference of two readings; infinite if all are equal.
 double quantum_of(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
   std::vector<double> sorted;
   for (const std::size_t row : rows) sorted.push_back(values[row]);
@@ -100,14 +99,14 @@ InertialReadings::InertialReadings(const RecordingFormat& format, const proto::C
     readings.values = table.values[static_cast<std::size_t>(readings.request)];
     for (double& value : readings.values) value *= readings.column->scale;
   }
-  check_units();  // a wrong one makes readings seem saturated
+  check_units();  // first, since a wrong unit makes readings look saturated
   for (Readings& readings : columns_) {
     drop_beyond_range(readings);
     drop_held_extremes(readings, first_angle);
   }
 }
 
-/// Readings at the end of the range that the rig file states.
+/// Drops readings at the end of the stated range.
 void InertialReadings::drop_beyond_range(Readings& readings) const {
   if (!(readings.column->range > 0.0)) return;
   for (double& value : readings.values) {
@@ -117,7 +116,7 @@ void InertialReadings::drop_beyond_range(Readings& readings) const {
   }
 }
 
-/// Whether nothing else that is read changes over rows.
+/// Whether no other reading changes over these rows.
 bool InertialReadings::rests(const Readings& readings, std::size_t first, std::size_t end,
                              int first_angle) const {
   const auto is_still = [&](int request) {
@@ -131,12 +130,12 @@ bool InertialReadings::rests(const Readings& readings, std::size_t first, std::s
   });
 }
 
-/// Where the range is not stated: readings that stand still at the largest or smallest of all
-/// while the rig moves, too long for a peak of what they come from.
+/// Drops saturated readings if the range is unknown: runs at the largest or smallest reading while
+/// the rig moves, too long for the peak of a smooth motion.
 void InertialReadings::drop_held_extremes(Readings& readings, int first_angle) const {
-  // A mark that rests has no full scale.
+  // The position of a resting marker has no full scale.
   if (readings.column->reading == estimator::Reading::kPlace) return;
-  // As recorded: scaled ones may differ by rounding.
+  // Unscaled, since scaling may add rounding.
   const std::vector<double>& raw = table_.values[static_cast<std::size_t>(readings.request)];
   const std::vector<std::size_t> rows = rows_read(raw);
   const std::vector<Run> runs = runs_of(raw, rows);
@@ -175,7 +174,7 @@ const InertialReadings::Readings* InertialReadings::find(int index) const {
   return found == columns_.end() ? nullptr : &*found;
 }
 
-/// Gravity alone gives a sensor of three axes about one g, however it is mounted.
+/// Checks the unit of a three-axis accelerometer: at rest it reads 1 g in any orientation.
 void InertialReadings::check_gravity(int sensor) const {
   const Readings* axes[3];
   for (int k = 0; k < 3; ++k) {

@@ -10,30 +10,30 @@
 
 namespace service {
 
-/// What inertial sensors read, in SI units, on its way from a table into segments. Readings at the
-/// end of a sensor's range are not observed.
+/// Readings of inertial and other sensors in SI units, converted from a table to segments.
+/// Saturated readings count as not observed.
 class InertialReadings {
  public:
-  /// @param first        the format's first inertial column among the table's requests
-  /// @param first_angle  its first angle
-  /// @throws proto::InputError for what only a wrong unit explains
+  /// @param first        index of the first inertial column in the table's requests
+  /// @param first_angle  index of the first angle column
+  /// @throws proto::InputError for readings that only a wrong unit explains
   InertialReadings(const RecordingFormat& format, const proto::CsvTable& table, int first,
                    int first_angle);
 
-  /// What was not read or is not used.
+  /// Adds messages on missing and saturated readings.
   void add_notes(std::vector<std::string>& notes) const;
 
-  /// Segment::inertial of so many rows that hold nothing yet.
+  /// Returns a Segment::inertial of NaN for this number of rows.
   Eigen::MatrixXd no_readings(int rows) const;
 
-  /// Writes a row of the table into one of the segment.
+  /// Copies a row of the table to a row of the segment.
   void write_row(int from, Eigen::Index to, estimator::Segment& segment) const;
 
  private:
   struct Readings {
     const InertialColumn* column = nullptr;
     int request = 0;
-    std::vector<double> values = {};  ///< [rad/s or m/s²], NaN where not read
+    std::vector<double> values = {};  ///< [SI unit], NaN if missing or saturated
     int saturated = 0;
   };
 

@@ -11,29 +11,29 @@
 
 namespace service {
 
-/// What the inertial sensors of a recording read, on its way into segments: those that the rig file
-/// knows, by name. Readings at the end of a sensor's range are not observed.
+/// Readings of a recording's inertial sensors, converted to segments. Sensors are matched to the
+/// rig file by name. Saturated readings count as not observed.
 class InertialSamples {
  public:
   InertialSamples(const proto::Recording& recording, const Rig& rig);
 
-  /// Segment::inertial of a segment that holds these rows.
+  /// Fills Segment::inertial of a segment with these rows.
   void fill(const proto::SeriesSegment& source, estimator::Segment& segment);
 
-  /// What is missing or not used.
+  /// Adds messages on missing and unused readings.
   void add_notes(std::vector<std::string>& notes) const;
 
  private:
   struct Column {
     std::string name;
-    int sensor = -1;  ///< of the rig; −1: unknown there
+    int sensor = -1;  ///< index in the rig; −1: unknown
     std::size_t read = 0;
     std::size_t saturated = 0;
   };
 
   const proto::Recording& recording_;
   const Rig& rig_;
-  std::vector<Column> columns_;  // by the recording's sensors
+  std::vector<Column> columns_;  // one per sensor of the recording
 };
 
 }  // namespace service

@@ -6,11 +6,11 @@
 
 namespace service {
 
-/// What a job asks of the estimator; what it leaves out is the estimator's choice.
-/// @throws proto::InputError for a word that is none of its choices
+/// Returns the options of a job; missing ones keep the estimator's default.
+/// @throws proto::InputError for an invalid choice
 estimator::CalibrationOptions calibration_options(const rigcal::v1::JobOptions& message);
 
-/// What of a recording a job uses.
+/// Returns the part of a recording that a job uses.
 /// @throws proto::InputError for times in the wrong order
 Selection selection_of(const rigcal::v1::JobRecording& recording);
 

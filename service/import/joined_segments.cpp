@@ -5,9 +5,10 @@
 namespace service {
 namespace {
 
-constexpr double kGridTolerance = 0.1;  // of a period, by which segments may miss each other's grid
+constexpr double kGridTolerance = 0.1;  // largest offset between two segments' grids [periods]
 
-/// Rows missing between two segments, or −1 where the second does not continue the first.
+/// Returns the number of rows missing between two segments; −1 if the second does not continue the
+/// first.
 int missing_between(const estimator::Segment& before, const estimator::Segment& after,
                     const Eigen::RowVectorXd& largest, double read) {
   if (before.period != after.period || !before.times.empty() || !after.times.empty()) return -1;
@@ -29,7 +30,7 @@ Holes join_segments(std::vector<estimator::Segment>& segments) {
   const Eigen::RowVectorXd largest = estimator::largest_controls(segments);
   std::vector<estimator::Segment> all;
   for (std::size_t first = 0; first < segments.size();) {
-    std::vector<int> missing = {0};  // before each segment that is joined
+    std::vector<int> missing = {0};  // before each joined segment
     std::size_t next = first + 1;
     double read = segments[first].sample_count();
     for (; next < segments.size(); ++next) {

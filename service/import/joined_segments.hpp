@@ -6,14 +6,15 @@
 
 namespace service {
 
-/// Rows that are missing inside a recording, where it goes on.
+/// Missing rows within segments.
 struct Holes {
   int count = 0;
   int rows = 0;
 };
 
-/// Joins consecutive segments of one clock where the recording goes on (estimator::goes_on).
-/// Missing rows become rows without readings whose commands are drawn (estimator::draw_commands).
+/// Joins consecutive segments with a common clock where the recording continues
+/// (estimator::goes_on). Missing rows have no readings and interpolated commands
+/// (estimator::draw_commands).
 Holes join_segments(std::vector<estimator::Segment>& segments);
 
 }  // namespace service

@@ -13,7 +13,7 @@ using estimator::JointField;
 using estimator::JointTraits;
 using google::protobuf::Message;
 
-/// Fields beside friction that joints of each kind have by a name of their own.
+/// Fields other than friction whose names depend on the joint type.
 constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &JointTraits::inertia,
                                                       &JointTraits::counts, &JointTraits::constant};
 
@@ -25,7 +25,7 @@ bool has(const Message& message, const char* field) {
                                            message.GetDescriptor()->FindFieldByName(field));
 }
 
-/// The message that holds the field, or none where the file leaves it out.
+/// Returns the message that holds the field; nullptr if the file does not have it.
 const Message* holder(const v1::Hinge& joint, const JointField& field) {
   if (*field.part == '\0') return &joint;
   if (!has(joint, field.part)) return nullptr;
@@ -33,7 +33,7 @@ const Message* holder(const v1::Hinge& joint, const JointField& field) {
                                             joint.GetDescriptor()->FindFieldByName(field.part));
 }
 
-/// Refuses friction that joints of other kinds have by another name.
+/// Refuses friction fields of other joint types.
 void check_friction_fields(const v1::Hinge& joint, const JointTraits& is,
                            const proto::TextLocator& place, const std::string& who) {
   for (const FrictionField& field : friction_fields(joint.friction(), place)) {
@@ -45,7 +45,7 @@ void check_friction_fields(const v1::Hinge& joint, const JointTraits& is,
   }
 }
 
-/// @param path  as in estimator::LawQuantity: "viscous", or "smooth.rise" of a message within
+/// @param path  as in estimator::LawQuantity: "viscous", or "smooth.rise" for a nested message
 FrictionField friction_field(const v1::Friction& friction, const proto::TextLocator& place,
                              const char* path) {
   const std::string_view whole(path);

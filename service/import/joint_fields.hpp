@@ -12,46 +12,46 @@
 
 namespace service {
 
-/// Refuses fields of a joint that belong to one of another kind: a torque of what slides, counts of
-/// a turn of what has none, friction of what is fixed.
-/// @throws proto::InputError naming the field and the one to write instead
+/// Checks that a joint has no fields of another type: a torque of a prismatic joint, counts per
+/// turn of one that does not turn, friction of a fixed joint.
+/// @throws proto::InputError with the field and its replacement
 void check_joint_fields(const rigcal::v1::Hinge& joint, const proto::TextLocator& place);
 
-/// The kind of a joint that moves.
-/// @throws proto::InputError with the words that may stand there
+/// Returns the type of a joint that moves.
+/// @throws proto::InputError listing the valid types
 estimator::JointKind joint_kind_of(const rigcal::v1::Hinge& joint, const proto::TextLocator& place);
 
 bool is_called(const estimator::JointField& field, std::string_view name);
 
-/// The number in a field, 0 where it is left out.
+/// Returns the number in a field, 0 if missing.
 double number_of(const google::protobuf::Message& message, const std::string& field);
 
-/// The same of a field that joints of each kind have by a name of their own.
-/// @param field   what it is called, but for `behind`
-/// @throws proto::InputError where one of another kind is given
+/// The same for a field whose name depends on the joint type.
+/// @param field   its name, without the suffix `behind`
+/// @throws proto::InputError if the name for another type is given
 double number_of(const google::protobuf::Message& message, const estimator::JointTraits& is,
                  const char* estimator::JointTraits::*field, const std::string& behind,
                  const proto::TextLocator& place);
 
-/// A field of a friction law, in the message that holds it, and where that stands.
+/// Field of a friction law: its message, location and name.
 struct FrictionField {
   const google::protobuf::Message* message;
   proto::TextLocator place;
   const char* name;
   estimator::HingeQuantity quantity = {};
-  bool of_slides = true, of_hinges = true;  // which joints have it
+  bool of_slides = true, of_hinges = true;  // joint types that have it
 
   bool is_of(const estimator::JointTraits& joint) const {
     return joint.turns ? of_hinges : of_slides;
   }
 };
 
-/// Those of all laws.
-/// @param place  of the friction
+/// Returns the fields of all friction laws.
+/// @param place  location of friction { }
 std::vector<FrictionField> friction_fields(const rigcal::v1::Friction& friction,
                                            const proto::TextLocator& place);
 
-/// What the safety section says of the joint that a sensor reads; nothing where it does not.
+/// Returns the safety limits of the joint that a sensor reads; zeros if there are none.
 estimator::SensorLimits limits_of(const rigcal::v1::Safety& safety,
                                   const estimator::Sensor& sensor);
 

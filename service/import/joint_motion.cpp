@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Columns of encoders from those of joints.
+/// Table of encoder columns, computed from joint columns.
 class ReadingColumns {
  public:
   explicit ReadingColumns(const proto::CsvTable& told) : told_(told) {
@@ -19,7 +19,7 @@ class ReadingColumns {
     table.lines = told.lines;
   }
 
-  /// A column of the file, under a name that a format asks for it by.
+  /// Adds a column of the file, for a request of the format.
   void add(int request) { add(request, told_.values[static_cast<std::size_t>(request)]); }
   void add(int request, std::vector<double> values) {
     const auto at = static_cast<std::size_t>(request);
@@ -44,8 +44,8 @@ class ReadingColumns {
   const proto::CsvTable& told_;
 };
 
-/// When rows were, and the segment of each by number. Times that go back, as those of another
-/// recording do, go on after the ones before, by whole seconds.
+/// Times and segment numbers of rows. If time runs backwards, as at the start of another recording,
+/// later times are shifted forward by whole seconds.
 struct RowPlaces {
   explicit RowPlaces(const JointMotion& motion)
       : times(motion.table.values[static_cast<std::size_t>(motion.time)]),
@@ -73,7 +73,7 @@ struct RowPlaces {
   int shifts = 0;
 };
 
-/// What import_table is to take the columns for.
+/// Returns the format of these columns for import_table.
 RecordingFormat format_of_motion(const Rig& rig) {
   RecordingFormat format = plain_format(rig);
   format.segment_column = "recording";

@@ -8,22 +8,21 @@
 
 namespace service {
 
-/// Where joints were and what drove motors, row by row, as a program computed it: coordinates of
-/// joints [rad or m], with nothing of an encoder's zero or sign.
+/// Computed joint coordinates [rad or m] and controls, row by row; encoder offsets and signs are
+/// not applied.
 struct JointMotion {
-  proto::CsvTable table;      ///< as it was read
-  int time = 0;               ///< request of the time [s]
-  int segment = -1;           ///< whose change starts a new segment; −1: none
-  std::vector<int> joints;    ///< request of each joint of the rig, −1: not told
-  std::vector<int> controls;  ///< of each motor, in its unit
+  proto::CsvTable table;    ///< as read
+  int time = 0;             ///< index of the time request [s]
+  int segment = -1;         ///< index of the request whose change starts a new segment; −1: none
+  std::vector<int> joints;  ///< index of each joint's request; −1: missing
+  std::vector<int> controls;  ///< index of each motor's request, in its unit; −1: missing
 };
 
-/// What the rig's encoders would have read of it, by the zeros that the rig file states, as a
-/// recording.
-/// @throws proto::InputError for a joint or motor that is not told, and as import_table
+/// Converts joint motion to a recording of the rig's encoders, with the offsets of the rig file.
+/// @throws proto::InputError for a missing joint or motor, and as import_table
 ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig);
 
-/// Tells that a recording is of estimated states.
+/// Adds a note that the recording consists of estimated states.
 void note_estimated(ImportSummary& summary);
 
 }  // namespace service

@@ -22,7 +22,7 @@ constexpr std::string_view kEffort = ".effort";
 constexpr const char* kTime = "header.stamp";
 constexpr std::size_t kMessagesMax = 20'000'000;  // hours at 1 kHz
 
-/// Messages that say when and where a recording's joints were.
+/// Collects the joint-state messages of a bag.
 class Collector final : public proto::McapVisitor {
  public:
   bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
@@ -48,7 +48,7 @@ class Collector final : public proto::McapVisitor {
   std::size_t unreadable = 0;
 };
 
-/// What a column of the bag is: a joint, and which of its numbers.
+/// Column of a bag: a joint, and position, velocity or effort.
 struct JointColumn {
   std::string joint;
   std::vector<double> proto::JointState::*numbers = &proto::JointState::positions;
@@ -64,7 +64,7 @@ JointColumn parse_column(const std::string& text) {
   return {text};
 }
 
-/// NaN where the message does not tell.
+/// Returns the number of a column; NaN if the message lacks it.
 double number_of(const proto::JointState& state, const JointColumn& column) {
   const auto found = std::ranges::find(state.names, column.joint);
   const auto index = static_cast<std::size_t>(found - state.names.begin());
@@ -78,7 +78,8 @@ std::string list_of(const std::set<std::string>& names) {
   return list;
 }
 
-/// A torque or force needs no amplifier to be known. Bags write a product in several ways.
+/// Whether a unit is a torque or force, which ROS calls effort. Bags write products of units in
+/// several ways.
 bool is_effort(const std::string& unit, estimator::JointKind kind) {
   const std::string force = joint_units(kind).force, dot = "·";
   if (unit == force) return true;
@@ -87,7 +88,7 @@ bool is_effort(const std::string& unit, estimator::JointKind kind) {
                                      unit == std::string(force).replace(at, dot.size(), " "));
 }
 
-/// The columns to read, by the rig file or by names.
+/// Returns the columns to read, from the rig file or from joint names.
 RecordingFormat format_of(const std::string& path, const Rig& rig,
                           const std::set<std::string>& joints) {
   RecordingFormat format = rig.format ? *rig.format : plain_format(rig);
@@ -109,7 +110,7 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
                               "\" column: ... unit: " + (joint.turns ? "RADIAN" : "METER") +
                               " } }");
     }
-    angle.allow_missing = true;  // a message may tell of some joints only
+    angle.allow_missing = true;  // a message may contain only some joints
   }
   for (ControlColumn& control : format.controls) {
     const bool named = rig.format && control.column.ends_with(kEffort) && names_joint(control);
@@ -133,8 +134,8 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
   return format;
 }
 
-/// A row for every instant at which a joint that is asked for was told. Messages with one stamp
-/// share a row.
+/// Makes a table with one row per time stamp at which a requested joint was published. Messages
+/// with equal stamps share a row.
 proto::CsvTable make_table(const std::string& path, const Collector& bag,
                            const std::vector<proto::ColumnRequest>& requests) {
   proto::CsvTable table;

@@ -9,17 +9,17 @@
 
 namespace service {
 
-/// Reads the joint states of a bag. Times are those of the headers, since the first.
+/// Imports the joint states of a ROS bag. Times are header stamps, relative to the first.
 ///
-/// Joints are found by the columns of the rig file's recording { } where these name joints of the
-/// bag ("elbow" or "elbow.position", with unit, sign and offset as stated there), else by the names
-/// of the encoders. A motor's control is the column that control { } names, "elbow.effort", or,
-/// where its unit is that of a torque or force, the effort of the joint with its hinge's name.
-/// @throws proto::InputError naming the file and what to do
+/// Joints are matched by the columns of the rig file's recording { } if these are joints of the bag
+/// ("elbow" or "elbow.position", with unit, sign and offset), else by the names of the encoders. A
+/// motor's control is the column of control { }, "elbow.effort", or, if its unit is a torque or
+/// force, the effort of the joint with its name.
+/// @throws proto::InputError with the file and the remedy
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
 
-/// What a bag tells of its joints, with the time first: "header.stamp", "elbow", "elbow.effort".
-/// @throws proto::InputError for a file that cannot be read
+/// Returns a bag's columns, time first: "header.stamp", "elbow", "elbow.effort".
+/// @throws proto::InputError if the file cannot be read
 std::vector<NamedColumn> joint_state_columns(const std::string& path);
 
 }  // namespace service

@@ -11,10 +11,10 @@
 namespace service {
 namespace {
 
-/// A column as a rig file names it: a variable, or one column of a matrix.
+/// Column name in a rig file: a variable, or one column of a matrix.
 struct ColumnName {
   std::string variable;
-  std::size_t column = 0;  // from 1; 0: the variable is one column, or one row
+  std::size_t column = 0;  // from 1; 0: the whole variable, a vector
 };
 
 ColumnName parse_name(const std::string& text) {

@@ -7,10 +7,9 @@
 
 namespace service {
 
-/// Reads a MAT file (version 4, 5 or 7.3): one that rigcal export wrote, or one whose variables are
-/// called as the columns of the rig file's recording { }. "theta(2)" is the second column of a
-/// matrix.
-/// @throws proto::InputError naming file and variable
+/// Imports a MAT file (version 4, 5 or 7.3), written by rigcal export or with variables named like
+/// the columns of the rig file's recording { }. "theta(2)" is the second column of a matrix.
+/// @throws proto::InputError with file and variable
 ImportedRecording import_mat(const std::string& path, const Rig& rig);
 
 }  // namespace service

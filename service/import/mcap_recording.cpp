@@ -19,7 +19,7 @@
 namespace service {
 namespace {
 
-/// Columns of the series that hold what the rig's sensors read, in their order.
+/// Returns the series' columns of the rig's encoders, in their order.
 std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
                                        const std::vector<std::string>& recorded) {
   std::vector<std::size_t> channels;
@@ -39,7 +39,7 @@ std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
   return channels;
 }
 
-/// Columns of the series that hold the commands of the rig's motors, in the order of its joints.
+/// Returns the series' columns of the motor commands, in joint order.
 std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
                                      const std::vector<std::string>& recorded) {
   std::vector<std::string> motors;
@@ -52,7 +52,7 @@ std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
     if (found != recorded.end()) {
       columns.push_back(static_cast<std::size_t>(found - recorded.begin()));
     } else if (motors.size() == 1 && recorded.empty()) {
-      columns.push_back(0);  // one command, of a motor that is not named
+      columns.push_back(0);  // one command of an unnamed motor
     } else {
       const std::string holds = recorded.empty() ? "one command that names no motor"
                                                  : "commands of " + proto::join_names(recorded);
@@ -87,7 +87,7 @@ estimator::Segment make_segment(const proto::SeriesSegment& source, std::size_t 
   return segment;
 }
 
-/// Leaves out a segment's rows before a time. @return how many
+/// Drops a segment's rows before a time. @return their number
 std::size_t drop_before(double time_s, const proto::Series& series, proto::SeriesSegment& segment) {
   const double rows = std::ceil((time_s - segment.start_s) / segment.period_s - 1e-6);
   const auto count =
@@ -123,7 +123,7 @@ bool is_mcap(const std::string& path) {
   return path.ends_with(".mcap") || path.ends_with(".mcap.part");
 }
 
-/// What the recording tells of itself beside the samples.
+/// Adds scenario, clock, arrival, missing samples and events to the summary.
 void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   const auto scenario = recording.header.facts.find("scenario");
   if (scenario != recording.header.facts.end()) summary.scenario = scenario->second;
@@ -153,7 +153,7 @@ void note_released(int held_rows, ImportSummary& summary) {
                           " rows from before the rig was let go are left out");
 }
 
-/// Refuses times that cannot be those of a rig's samples, as a file from elsewhere may have them.
+/// Refuses implausible clock errors and sampling periods, which other sources may have.
 void check_times(const std::string& path, const proto::Recording& recording,
                  const proto::Series& series) {
   const double rate_error_ppm =

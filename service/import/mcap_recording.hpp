@@ -8,23 +8,20 @@
 
 namespace service {
 
-/// True for the names of rigcal-daq's recordings, finished (".mcap") or cut off (".mcap.part").
+/// Whether a file name is that of a rigcal-daq recording, finished (".mcap") or cut off
+/// (".mcap.part").
 bool is_mcap(const std::string& path);
 
-/// Counts and tells the rows that are left out since a hand held the rig.
+/// Stores the number of rows left out because the rig was held by hand, with a note.
 void note_released(int held_rows, ImportSummary& summary);
 
-/// Reads a recording of rigcal-daq into gap-free segments [rad, unit of the control]. Channels and
-/// motors are found by the names of their joints; damaged samples are left out and counted in the
-/// notes.
-/// @throws InputError naming the file, for a file that cannot be read, a joint or a motor it does
-/// not
-///         hold, or a recording too short
+/// Imports a recording of rigcal-daq into segments [rad, unit of the control]. Channels and motors
+/// are matched by joint names; damaged samples are left out and counted in the notes.
+/// @throws InputError for an unreadable or too short file, or a joint or motor that it lacks
 ImportedRecording import_mcap(const std::string& path, const Rig& rig);
 
-/// The same of what was read from elsewhere.
-/// @param release_s  when a hand let the rig go, as find_release tells
-/// (proto/recording/release.hpp)
+/// The same for samples read from another source.
+/// @param release_s  time at which the rig was released by hand, see find_release
 ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,
                                  double release_s, const Rig& rig);
 

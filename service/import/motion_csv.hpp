@@ -9,19 +9,19 @@
 
 namespace service {
 
-/// Whether a header is that of the states that `rigcal estimate` writes.
+/// Whether a header is that of states written by `rigcal estimate`.
 bool is_state_csv(const std::vector<std::string>& header);
 
-/// Reads estimated angles, with the controls beside them, as a recording; a recording that they
-/// were estimated of is a segment at least.
-/// @throws proto::InputError naming the file, line and column
+/// Imports estimated angles and their controls as a recording, with at least one segment per
+/// original recording.
+/// @throws proto::InputError with file, line and column
 ImportedRecording import_state_csv(const std::string& path, std::string_view text, const Rig& rig);
 
-/// Whether a header is that of what `rigcal-sim --truth` writes.
+/// Whether a header is that of `rigcal-sim --truth`.
 bool is_truth_csv(const std::vector<std::string>& header);
 
-/// Reads the exact motion of a simulated rig as a recording, without the time that it was held.
-/// Joints are in the rig file's order. @throws proto::InputError likewise
+/// Imports the exact motion of a simulated rig as a recording, without the time it was held. Joints
+/// are in the rig file's order. @throws proto::InputError likewise
 ImportedRecording import_truth_csv(const std::string& path, std::string_view text, const Rig& rig);
 
 }  // namespace service

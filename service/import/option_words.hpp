@@ -10,19 +10,19 @@
 
 namespace service {
 
-/// "physical" or "shadow".
+/// Returns "physical" or "shadow".
 inline std::string to_text(estimator::EstimateKind kind) {
   return kind == estimator::EstimateKind::kPhysical ? "physical" : "shadow";
 }
 
-/// Reverse of `to_text`; nothing for any other word.
+/// Inverse of `to_text`; nullopt for any other word.
 inline std::optional<estimator::EstimateKind> parse_estimate_kind(const std::string& word) {
   if (word == "physical") return estimator::EstimateKind::kPhysical;
   if (word == "shadow") return estimator::EstimateKind::kShadow;
   return std::nullopt;
 }
 
-/// Coordinates of inertias by their words, the default first.
+/// Returns the inertia parameterizations by name, the default first.
 inline std::vector<std::pair<std::string, estimator::InertiaChart>> inertia_charts() {
   using estimator::InertiaChart;
   std::vector<std::pair<std::string, InertiaChart>> charts;

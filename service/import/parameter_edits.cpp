@@ -23,7 +23,7 @@ Assignment split(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// How an edit was asked for: "--fix arm.m=1", or "fix={'arm.m': 1}" by a program.
+/// Returns the origin of an edit: "--fix arm.m=1", or "fix={'arm.m': 1}" in Python.
 std::string asked(const ParameterEdits& edits, const std::string& what, const Assignment& edit) {
   const bool value = !edit.value.empty();
   if (!edits.of_program) return "--" + what + " " + edit.name + (value ? "=" + edit.value : "");
@@ -54,7 +54,7 @@ void set_value(const std::string& place, const Assignment& edit, estimator::Para
   parameter.value = value;
 }
 
-/// Names of the sensors that are used: encoders, then the others.
+/// Returns the names of the sensors in use: encoders, then the others.
 std::vector<std::string> used_sensors(const estimator::Mechanism& mechanism) {
   std::vector<std::string> names;
   for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism)) {

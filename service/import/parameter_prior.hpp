@@ -15,7 +15,7 @@ struct ParameterPrior {
   bool exists() const { return standard_deviation < std::numeric_limits<double>::infinity(); }
 };
 
-/// Prior of a parameter by name; none where the mechanism does not know it.
+/// Returns the prior of a parameter by name; none for an unknown name.
 inline ParameterPrior find_prior(const estimator::Mechanism& mechanism, const std::string& name) {
   const int index = mechanism.find_parameter(name);
   if (index < 0) return {};

@@ -17,7 +17,7 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-/// Of a value and of what it follows from by a tie: more than rounding.
+/// Largest relative difference between a value and its tie; exceeds rounding.
 constexpr double kTieTolerance = 1e-6;
 
 [[noreturn]] void fail(const std::string& file, const std::string& field, const std::string& what) {
@@ -61,14 +61,14 @@ void add_list(const Struct& result, const std::string& list, ParameterValues& ou
     out.entries.push_back({field, text_of(out.file, field, parameter, "name"),
                            text_of(out.file, field, parameter, "unit"),
                            number_of(out.file, field, parameter, "value")});
-    const Value* deviation = find(parameter, "standardDeviation");  // infinite as a text
+    const Value* deviation = find(parameter, "standardDeviation");  // infinity is a string
     if (deviation != nullptr && deviation->kind_case() == Value::kNumberValue) {
       out.entries.back().deviation = deviation->number_value();
     }
   }
 }
 
-/// Of the entries read so far.
+/// Reads the covariance of the entries read so far.
 void read_covariance(const Struct& result, ParameterValues& out) {
   const Value* rows = find(result, "covariance");
   if (rows == nullptr) return;
@@ -106,7 +106,7 @@ void read_choices(const Struct& result, ParameterValues& out) {
   out.state_error_weight = number_of(out.file, "options", chosen, "stateErrorWeight");
 }
 
-/// What an encoder's readings were larger by after a slip is no parameter of the rig.
+/// Whether an entry is an encoder slip, which belongs to a recording and not to the rig.
 bool is_of_recording(const ParameterValues::Entry& entry) {
   return entry.name.find(" slip at ") != std::string::npos;
 }

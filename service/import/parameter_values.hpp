@@ -13,43 +13,42 @@
 
 namespace service {
 
-/// Values of parameters from a result that `rigcal calibrate --json` wrote.
+/// Parameter values from a result of `rigcal calibrate --json`.
 struct ParameterValues {
   struct Entry {
-    std::string field;  ///< where it stands in the file: "parameters[3]"
+    std::string field;  ///< location in the file: "parameters[3]"
     std::string name;
     std::string unit;
     double value = 0.0;
-    double deviation = std::numeric_limits<double>::infinity();  ///< where it is told
+    double deviation = std::numeric_limits<double>::infinity();  ///< standard deviation, if given
   };
-  std::string file;  ///< empty: there are none
+  std::string file;  ///< empty: no values
   FileMark mark = {};
-  std::vector<Entry> entries;  ///< estimated ones, then those that follow from them
-  /// Of the first entries, those estimated; of nothing where their deviation is infinite.
+  std::vector<Entry> entries;  ///< estimated parameters, then dependent ones
+  /// Covariance of the estimated entries; meaningless for entries with infinite deviation.
   Eigen::MatrixXd covariance;
-  /// What they are parameters of, where the file says so; of a simulator its step and weight too.
+  /// Kind of parameters, if given; for shadow parameters also their step and weight.
   std::optional<estimator::EstimateKind> kind;
-  double step = 0.0;                ///< [s]; 0: not told
-  double state_error_weight = 0.0;  ///< κ; 0: not told
+  double step = 0.0;                ///< [s]; 0: unknown
+  double state_error_weight = 0.0;  ///< κ; 0: unknown
 };
 
-/// Reads them; nothing for an empty path.
-/// @throws proto::InputError naming the file and the field
+/// Reads parameter values; none for an empty path.
+/// @throws proto::InputError with the file and the field
 ParameterValues read_parameter_values(const std::string& path);
 
-/// How well those values are known, of the parameters of a rig that have them still.
-/// @param unknown  result: names of parameters that the data did not see, which are left out
+/// Returns indices and covariance of the parameters that still have these values in the rig.
+/// @param unknown  result: names of parameters that were not identifiable, which are left out
 estimator::KeptParameters spread_of(const ParameterValues& values,
                                     const estimator::Mechanism& mechanism,
                                     std::vector<std::string>& unknown);
 
-/// Gives the parameters of a rig those values; what they leave out, and what is free, stays as it
-/// is.
-/// @throws proto::InputError naming file and field, for a name the rig does not have, another unit,
-///         or a value that bounds or ties of the rig do not allow
+/// Sets a rig's parameters to these values. Other parameters and the freedom of all are unchanged.
+/// @throws proto::InputError with file and field, for an unknown name, another unit, or a value
+///         that violates bounds or ties of the rig
 void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism);
 
-/// The same as "NAME=VALUE", for what is not tied (ParameterEdits::start).
+/// Returns the values as "NAME=VALUE", without tied parameters (ParameterEdits::start).
 std::vector<std::string> start_texts(const ParameterValues& values,
                                      const estimator::Mechanism& mechanism);
 

@@ -56,7 +56,7 @@ RecordingColumns hdf5_columns(const std::string& path) {
     const std::string last = column.name.substr(column.name.rfind('/') + 1);
     found.columns.push_back({file.find(last) == &column ? last : column.name, file.read(column)});
   }
-  // What pandas numbers rows with is a column like others, but the last to be meant.
+  // The row index of pandas is a column, too, but the least likely choice.
   std::ranges::stable_partition(found.columns,
                                 [](const NamedColumn& each) { return each.name != "axis1"; });
   if (file.has_blocks()) {
@@ -67,7 +67,7 @@ RecordingColumns hdf5_columns(const std::string& path) {
   return found;
 }
 
-/// Those of the length that most have: scalars and settings are no columns.
+/// Keeps the columns of the most frequent length; scalars and settings are no columns.
 void keep_rows(std::vector<NamedColumn>& columns) {
   std::size_t best = 0;
   std::ptrdiff_t most = 0;

@@ -7,17 +7,17 @@
 
 namespace service {
 
-/// What a file of a recording holds, column by column, with no rig file to say what they mean.
+/// Columns of a recording file, without a rig file that defines their meaning.
 struct RecordingColumns {
-  /// By the names that a rig file's recording { } reads them by; without values: no numbers.
+  /// With the names used in a rig file's recording { }; without values: not numeric.
   std::vector<NamedColumn> columns;
-  std::vector<std::string> texts = {};  ///< names of those that hold words
-  std::string fault = {};  ///< why the last of the others holds none; empty where all do
+  std::vector<std::string> texts = {};  ///< names of text columns
+  std::string fault = {};  ///< why another column without values could not be read; empty: no fault
 };
 
-/// Reads all columns of a CSV, MAT or HDF5 file, or what a ROS 2 bag tells of its joints.
-/// @throws proto::InputError for a file that cannot be read, without any column of numbers, or of
-///         rigcal-daq or rigcal estimate, which a rig file reads without naming columns
+/// Reads all columns of a CSV, MAT or HDF5 file, or the joint data of a ROS 2 bag.
+/// @throws proto::InputError for an unreadable file, one without numeric columns, or one of
+///         rigcal-daq or rigcal estimate, which rig files read without column names
 RecordingColumns read_columns(const std::string& path);
 
 }  // namespace service

@@ -8,12 +8,12 @@
 
 namespace service {
 
-/// A recording as CSV in the columns of the rig file's recording { }, in its units and with its
-/// signs and offsets, or in plain ones (plain_format) where it describes none, so that
-/// import_recording reads it with the same rig file. Rows in which nothing was read are left out.
+/// Returns a recording as CSV that import_recording reads with the same rig file. Columns, units,
+/// signs and offsets are those of the rig file's recording { }, or plain ones (plain_format) if
+/// there is none. Rows without readings are left out.
 std::string recording_csv(const Rig& rig, const estimator::Recording& recording);
 
-/// What that file would lose of a recording, a sentence each with what to do.
+/// Lists the data of a recording that this CSV file would lose, one sentence each with the remedy.
 std::vector<std::string> csv_losses(const Rig& rig, const estimator::Recording& recording);
 
 }  // namespace service

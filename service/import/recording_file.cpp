@@ -36,7 +36,7 @@ ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig
   if (const RecordingFormat plain = plain_format(rig); has_columns(header, plain)) {
     return import_csv_text(path, text, plain);
   }
-  // What is missing is told by name.
+  // This reports the missing columns by name.
   if (rig.format) return import_csv_text(path, text, *rig.format);
   throw proto::InputError(rig.path +
                           ": does not say how CSV recordings look; add recording { }, or give what "

@@ -7,17 +7,17 @@
 
 namespace service {
 
-/// Reads a recording of any kind:
-///   *.mcap, *.mcap.part   of rigcal-daq or rigcal estimate, or a bag of ROS 2 with
+/// Imports a recording of any kind:
+///   *.mcap, *.mcap.part   of rigcal-daq or rigcal estimate, or a ROS 2 bag with
 ///                         sensor_msgs/msg/JointState
-///   *.mat                 that rigcal export wrote, or with the rig file's columns for variables
-///   anything else         CSV: as the rig file's recording { } says, or, where it names other
-///                         columns or there is none, that rigcal export, simulate or estimate or
-///                         rigcal-sim --truth wrote
-/// @throws proto::InputError naming the file and what to do
+///   *.mat                 of rigcal export, or with the rig file's columns as variables
+///   anything else         CSV with the columns of the rig file's recording { }; without these
+///                         columns, CSV of rigcal export, simulate or estimate, or of
+///                         rigcal-sim --truth
+/// @throws proto::InputError with the file and the remedy
 ImportedRecording import_recording(const std::string& path, const Rig& rig);
 
-/// How `rigcal simulate` names columns where a rig file does not: t_s, <encoder>_rad,
+/// Returns the default column names, as `rigcal simulate` writes them: t_s, <encoder>_rad,
 /// <joint>_control.
 RecordingFormat plain_format(const Rig& rig);
 

@@ -15,7 +15,7 @@
 namespace service {
 namespace {
 
-/// Ends the scan as soon as it knows.
+/// Finds the kind of an MCAP file; ends the scan as soon as it is known.
 class KindFinder final : public proto::McapVisitor {
  public:
   bool on_metadata(const proto::McapMetadata& metadata) override {
@@ -34,14 +34,14 @@ class KindFinder final : public proto::McapVisitor {
 
 RecordingKind mcap_kind(const std::string& path) {
   KindFinder finder;
-  // What cannot be read is told by who reads it.
+  // The reader reports unreadable files.
   if (const auto file = proto::open_input_file(path); file.ok()) {
     (void)proto::scan_mcap(*file.value(), finder).ok();
   }
   return finder.kind;
 }
 
-/// As many bytes as tell.
+/// Returns the first bytes, enough to recognize the kind.
 std::string beginning_of(const std::string& path) {
   std::array<std::uint8_t, 64> bytes{};
   const auto file = proto::open_input_file(path);

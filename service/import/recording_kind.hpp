@@ -4,22 +4,23 @@
 
 namespace service {
 
-/// What a file is, by its name and first bytes.
+/// Kind of a file, by its name and first bytes.
 enum class RecordingKind {
-  kDaqMcap,     ///< of rigcal-daq, or MCAP of which nothing is known
+  kDaqMcap,     ///< of rigcal-daq, or other MCAP
   kJointState,  ///< MCAP: a bag of ROS 2 with sensor_msgs/msg/JointState
-  kStateMcap,   ///< MCAP that `rigcal estimate` wrote
+  kStateMcap,   ///< MCAP written by `rigcal estimate`
   kMat,
   kHdf5,
-  kParquet,  ///< not read
-  kJson,     ///< a result of rigcal, no recording
+  kParquet,  ///< not supported
+  kJson,     ///< a result of rigcal, not a recording
   kTable     ///< anything else: CSV
 };
 
-/// A file that cannot be read is what its name says.
+/// Returns the kind of a file; for an unreadable file the kind of its name.
 RecordingKind recording_kind(const std::string& path);
 
-/// @throws proto::InputError for kinds that are no recordings or not read, saying what to do
+/// @throws proto::InputError with the remedy, for unsupported kinds and files that are not
+///         recordings
 void refuse_unread_kind(const std::string& path, RecordingKind kind);
 
 }  // namespace service

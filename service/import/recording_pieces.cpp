@@ -10,7 +10,7 @@
 namespace service {
 namespace {
 
-constexpr int kPiecesMax = 1000;  // each is a calibration of its own
+constexpr int kPiecesMax = 1000;  // each needs one calibration
 
 int piece_count(const estimator::Segment& segment, const PieceCut& cut) {
   if (cut.count > 0) return cut.count;
@@ -42,8 +42,8 @@ void cut_segment(const std::string& name, const estimator::Segment& segment, con
   }
 }
 
-/// "run.csv", with the segment's number where the file has several, and its start where one was cut
-/// since.
+/// Returns "run.csv", with the segment number if the file has several, and with the start time if
+/// the segment was split later.
 std::string segment_name(const estimator::Recording& recording, const RecordingUse& use,
                          const estimator::Segment& segment) {
   const auto holds = [](const SegmentUse& whole, const estimator::Segment& part) {
@@ -127,7 +127,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
         std::mismatch(name.begin(), name.end(), names.front().begin(), names.front().end());
     shared = std::min(shared, static_cast<std::size_t>(end.first - name.begin()));
   }
-  // Back to the end of the last whole folder.
+  // Go back to the end of the last complete folder.
   const std::size_t slash = shared == 0 ? std::string::npos : names.front().rfind('/', shared - 1);
   const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
   std::vector<std::string> result;

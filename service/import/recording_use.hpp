@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// One recording that took part in a calibration.
+/// Recording used in a calibration.
 struct RecordingUse {
   ImportSummary summary;
   std::vector<SegmentUse> segments;

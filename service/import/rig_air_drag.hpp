@@ -8,14 +8,14 @@
 
 namespace service {
 
-/// Reads a parameter that a field of a message may state.
+/// Function that reads a parameter from a field of a message, if present.
 using ReadParameter =
     std::function<void(const google::protobuf::Message& message, const char* field,
                        const proto::TextLocator& where, estimator::Parameter& parameter)>;
 
-/// Reads what the air does to a body.
-/// @param place  of its air_drag
-/// @throws proto::InputError where a point is given and no drag
+/// Reads the air drag of a body.
+/// @param place  location of its air_drag
+/// @throws proto::InputError for a drag point without a drag coefficient
 void read_air_drag(const rigcal::v1::Rig& rig, int body, const proto::TextLocator& place,
                    estimator::Mechanism& mechanism, const ReadParameter& read);
 

@@ -15,8 +15,8 @@ void set_direction(v1::Direction* direction, double x, double y, double z) {
   direction->set_z(z);
 }
 
-// A link is long in x. The slender rod is given a tenth of a percent of its bending inertia about
-// its own axis: zero would make the mass matrix singular.
+// A link is long in x. A slender rod gets 0.1 % of its transverse inertia about its own axis, since
+// zero would make the mass matrix singular.
 void set_rod_inertia(double mass, double length, v1::Inertia* inertia) {
   const double across = mass * length * length / 12.0;
   inertia->mutable_xx()->set_value(1e-3 * across);

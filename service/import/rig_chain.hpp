@@ -5,8 +5,8 @@
 
 namespace service {
 
-/// Replaces the `chain` shortcut of a rig by the bodies and hinges it stands for.
-/// @throws proto::InputError when the chain is incomplete or stands beside bodies or hinges
+/// Replaces the `chain` shortcut of a rig by its bodies and joints.
+/// @throws proto::InputError for an incomplete chain, or one next to bodies or joints
 void expand_chain(rigcal::v1::Rig& rig, const proto::TextLocator& place);
 
 }  // namespace service

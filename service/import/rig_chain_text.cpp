@@ -30,7 +30,7 @@ bool holds_no_message(const Message& message) {
   });
 }
 
-/// A message as people write it: on one line what holds numbers alone.
+/// Appends a message in usual layout: on one line if it contains no messages.
 void append_message(const std::string& name, const Message& message, const std::string& indent,
                     std::string& text) {
   text += indent + name + " {";
@@ -74,7 +74,7 @@ bool write_chain_out(const std::string& path, proto::TextEdit& edit) {
   std::string links = commented(edit.text_of(chain));
   for (const v1::Body& body : rig.body()) append_message("body", body, "", links);
   for (const v1::Hinge& hinge : rig.hinge()) append_message("hinge", hinge, "", links);
-  links.pop_back();  // the line goes on as it did behind the chain
+  links.pop_back();  // the rest of the chain's last line follows
   edit.replace(chain, links);
   return true;
 }

@@ -4,11 +4,11 @@
 
 namespace service {
 
-/// Writes the bodies and hinges of a rig file's chain { } in its place, where values can differ
-/// from link to link. The chain stays above them as a comment. Without a chain nothing changes.
+/// Replaces chain { } in a rig file by bodies and joints, whose values can differ between links.
+/// The chain stays above them as a comment. Nothing changes without a chain.
 /// @param path  for messages
 /// @return whether there was a chain
-/// @throws proto::InputError for a chain that cannot be
+/// @throws proto::InputError for an invalid chain
 bool write_chain_out(const std::string& path, proto::TextEdit& edit);
 
 }  // namespace service

@@ -8,7 +8,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// The joint of that name that moves; behind the last where there is none.
+/// Returns the index of a moving joint; hinge_count() if there is none of that name.
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   const auto found = std::ranges::find(mechanism.hinges, name, &estimator::Hinge::name);
   return static_cast<int>(found - mechanism.hinges.begin());

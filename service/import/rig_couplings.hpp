@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// Adds how joints of the rig follow others; all of them must be in the mechanism.
-/// @throws proto::InputError at the field that names no joint that moves
+/// Adds the couplings of mimic joints. All joints must be in the mechanism.
+/// @throws proto::InputError for a field that is not the name of another moving joint
 void add_couplings(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                    estimator::Mechanism& mechanism);
 

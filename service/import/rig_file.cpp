@@ -37,7 +37,7 @@ using estimator::HingeQuantity;
 using estimator::WorldQuantity;
 using google::protobuf::Message;
 
-/// A field of a message that holds a Parameter, and the quantity it sets.
+/// Parameter field of a message, and the quantity it sets.
 template <typename Quantity>
 struct ParameterField {
   const char* field;
@@ -65,7 +65,7 @@ constexpr ParameterField<WorldQuantity> kGravityFields[] = {{"magnitude", WorldQ
                                                             {"tilt_x", WorldQuantity::kTiltX},
                                                             {"tilt_z", WorldQuantity::kTiltZ}};
 
-/// Builds a Rig from the message and where its fields stand.
+/// Builds a Rig from the message and the locations of its fields.
 class RigReader {
  public:
   RigReader(const v1::Rig& rig, const proto::TextLocator& root) : rig_(rig), root_(root) {}
@@ -122,7 +122,7 @@ class RigReader {
     return result;
   }
 
-  /// Of all parameters, once they are read.
+  /// Returns the locations of all parameters; valid after read().
   std::map<std::string, std::vector<proto::FieldStep>> parameter_places(
       const estimator::Mechanism& mechanism) const {
     std::map<std::string, std::vector<proto::FieldStep>> places;
@@ -134,7 +134,7 @@ class RigReader {
   }
 
  private:
-  /// Where the encoder of a hinge, or one between bodies, is told of.
+  /// Returns the location of a joint's encoder or of one between bodies.
   std::string encoder_place(const std::string& name) const {
     for (int i = 0; i < rig_.hinge_size(); ++i) {
       if (rig_.hinge(i).name() == name) return root_.at("hinge", i).at("encoder").where();
@@ -150,7 +150,7 @@ class RigReader {
     if (read_parameter(message, field, place, parameter)) stated_.insert(parameter.name);
   }
 
-  // What a chain was expanded to stands where the chain does.
+  // Bodies and joints of a chain have the location of the chain.
   proto::TextLocator body_place(int i) const {
     return rig_.has_chain() ? root_.at("chain") : root_.at("body", i);
   }
@@ -198,7 +198,7 @@ class RigReader {
     if (!(hinge.stick_speed > 0.0)) place.at("stick_speed").fail("stick_speed must be positive");
   }
 
-  /// What a joint of any kind states.
+  /// Reads the fields common to joints of all types.
   template <typename Joint>
   void read_sides(const v1::Hinge& source, const proto::TextLocator& place, Joint& joint) {
     joint.name = source.name();
@@ -432,7 +432,7 @@ class RigReader {
     places_.insert_or_assign(parameter.name, place);
   }
 
-  /// Where the parameters stand that are of no body, hinge or surroundings.
+  /// Stores the locations of parameters that belong to no body, joint or gravity.
   void remember_additions() {
     for (int i = 0; i < rig_.quantity_size(); ++i) {
       places_.insert_or_assign(rig_.quantity(i).name(), root_.at("quantity", i).at("is"));
@@ -446,7 +446,8 @@ class RigReader {
     }
   }
 
-  // The estimator names bodies, hinges and parameters in quotes; that leads back to the line.
+  // The estimator's messages quote the name of a body, joint or parameter, which gives the
+  // location.
   void refuse_faults() const {
     const std::vector<std::string> faults = estimator::find_faults(mechanism_);
     const std::string fault =
@@ -467,7 +468,7 @@ class RigReader {
   proto::TextLocator root_;
   estimator::Mechanism mechanism_;
   std::vector<HingeFacts> hinge_facts_;
-  std::map<std::string, proto::TextLocator> places_;  // by name of body, hinge or parameter
+  std::map<std::string, proto::TextLocator> places_;  // by name of body, joint or parameter
   std::set<std::string> stated_;                      // parameters with a value
 };
 

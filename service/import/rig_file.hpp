@@ -11,46 +11,46 @@
 
 namespace service {
 
-/// Limits of a motor's command by the rig file's safety section; 0: not stated.
+/// Limits of a motor's command from the rig file's safety section; 0: not given.
 struct CommandSafety {
   double command_max = 0.0;
   double command_slew_per_s_max = 0.0;
 };
 
-/// What a rig file says of a hinge beyond the mechanism.
+/// Data of a joint in a rig file beyond the mechanism.
 struct HingeFacts {
-  std::string control_unit;             ///< of the motor's control signal; empty without a motor
-  double control_max = 0.0;             ///< largest magnitude of the control signal; 0: not stated
-  std::optional<CommandSafety> safety;  ///< absent in files that are only calibrated
+  std::string control_unit;             ///< unit of the control signal; empty without a motor
+  double control_max = 0.0;             ///< largest magnitude of the control signal; 0: unknown
+  std::optional<CommandSafety> safety;  ///< absent in files without safety { }
 };
 
-/// What a rig file says of an encoder beyond the mechanism.
+/// Data of an encoder in a rig file beyond the mechanism.
 struct EncoderFacts {
-  double counts = 0.0;                  ///< per turn, or per metre of what slides; 0: not stated
+  double counts = 0.0;                  ///< per turn, or per metre for prismatic joints; 0: unknown
   const char* counts_of = "";           ///< "turn" or "m" (JointTraits::count_unit)
-  double count = 0.0;                   ///< what one is [rad or m]; 0: not stated
-  std::string place = {};               ///< where the file tells of it, "FILE:LINE:COLUMN"
-  estimator::SensorLimits limits = {};  ///< of the joint, by the safety section
+  double count = 0.0;                   ///< size of one count [rad or m]; 0: unknown
+  std::string place = {};               ///< location in the file, "FILE:LINE:COLUMN"
+  estimator::SensorLimits limits = {};  ///< limits of the joint from the safety section
 };
 
 /// Contents of a rig file (proto/rig.proto).
 struct Rig {
   std::string path;
   estimator::Mechanism mechanism;
-  std::vector<HingeFacts> hinge_facts;    ///< one per hinge
-  std::vector<EncoderFacts> encoders;     ///< one per sensor of the mechanism (sensors_of)
-  std::optional<RecordingFormat> format;  ///< absent when the file describes no recordings
-  /// Where priors stand in the file, by the names of their parameters.
+  std::vector<HingeFacts> hinge_facts;    ///< one per joint
+  std::vector<EncoderFacts> encoders;     ///< one per encoder of the mechanism (sensors_of)
+  std::optional<RecordingFormat> format;  ///< absent without recording { }
+  /// Locations of priors in the file, by parameter name.
   std::map<std::string, std::string> prior_places = {};
 };
 
 /// Reads and checks a rig file.
-/// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do" for a syntax error, unknown
-/// field,
-///         unknown or repeated name, inertia no body can have, bounds that exclude the value, …
+/// @throws proto::InputError "FILE:LINE:COLUMN: message; remedy" for syntax errors, unknown fields,
+///         unknown or repeated names, physically inconsistent inertias, bounds that exclude the
+///         value, …
 Rig load_rig(const std::string& path);
 
-/// The same for text that is already in memory; `path` is used in messages.
+/// The same for text in memory; `path` is used in messages.
 Rig parse_rig(const std::string& path, const std::string& text);
 
 }  // namespace service

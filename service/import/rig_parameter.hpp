@@ -9,14 +9,14 @@
 
 namespace service {
 
-/// Reads the `field` of `message` into `target`, which holds the neutral value and the bounds of
-/// physics. A field that is left out changes nothing.
-/// @return whether it gives a value
-/// @throws proto::InputError where it holds what no such quantity can be
+/// Reads the `field` of `message` into `target`, which has a default value and physical bounds. A
+/// missing field changes nothing.
+/// @return whether the field has a value
+/// @throws proto::InputError for values that the quantity cannot have
 bool read_parameter(const google::protobuf::Message& message, const char* field,
                     const proto::TextLocator& parent, estimator::Parameter& target);
 
-/// Whether the `field` of `message` is stated with a value or a lower bound below zero.
+/// Whether the `field` of `message` has a negative value or lower bound.
 bool goes_below_zero(const google::protobuf::Message& message, const char* field);
 
 }  // namespace service

@@ -9,15 +9,15 @@
 
 namespace service {
 
-/// A rig and where its file states its parameters, or would.
+/// Rig with the locations of its parameters in the file.
 struct PlacedRig {
   Rig rig;
-  /// Of each parameter by its name the way to its message, through what is left out. A chain's all
-  /// lead to the chain.
+  /// Path to each parameter's message, by parameter name; the path may include missing messages.
+  /// All parameters of a chain have the path of the chain.
   std::map<std::string, std::vector<proto::FieldStep>> places;
 };
 
-/// @throws proto::InputError as parse_rig does
+/// @throws proto::InputError as parse_rig
 PlacedRig parse_placed_rig(const std::string& path, const std::string& text);
 
 }  // namespace service

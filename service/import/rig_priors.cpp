@@ -22,8 +22,8 @@ void read_drawing(const v1::Body& source, const proto::TextLocator& place, int b
   if (!fault.empty()) place.at("drawing_deviation_percent").fail(fault);
 }
 
-/// A body that may be missing must leave everything else as it is: one fixed joint holds it, and it
-/// carries nothing.
+/// Reads the recordings in which a body is present. Such a body must not affect the rest of the
+/// rig: it is held by one fixed joint and carries nothing.
 void read_presence(const v1::Body& source, const proto::TextLocator& place, int body,
                    Mechanism& mechanism) {
   if (source.only_in_size() == 0) return;
@@ -67,7 +67,7 @@ void refuse_start_beyond_stops(const Mechanism& mechanism, int hinge,
   }
 }
 
-/// Where priors of parameters stand, and for those of a body with a drawing where that is said.
+/// Returns the locations of priors, and of the CAD uncertainty for a body that has one.
 std::map<std::string, std::string> prior_places(
     const v1::Rig& rig, const proto::TextLocator& root,
     const std::map<std::string, proto::TextLocator>& places, const Mechanism& mechanism) {

@@ -136,8 +136,8 @@ ControlColumn read_control(const v1::ControlColumn& source, const std::string& u
   return control;
 }
 
-/// Index in `columns` of the one column of the hinge, or −1.
-/// @throws proto::InputError when there are two
+/// Returns the index in `columns` of the joint's only column, or −1.
+/// @throws proto::InputError if there are two
 template <typename Columns>
 int find_column(const Columns& columns, const std::string& hinge, const char* field,
                 const proto::TextLocator& place) {
@@ -156,10 +156,10 @@ std::string names_of(const std::vector<estimator::Sensor>& sensors) {
   return names;
 }
 
-/// Every column must be that of an encoder whose reading it can hold.
+/// Checks that every column belongs to an encoder of the right quantity.
 ///
-/// @param field   of the recording format, as the quantity is called that such columns hold
-/// @param remedy  the column to write instead where the encoder reads another
+/// @param field   field of the recording format, named like its quantity
+/// @param remedy  suggested column for an encoder of another quantity
 template <typename Columns>
 void check_readings(const Columns& columns, const estimator::Mechanism& mechanism,
                     const std::vector<estimator::Sensor>& sensors, const char* field,
@@ -182,7 +182,7 @@ void check_readings(const Columns& columns, const estimator::Mechanism& mechanis
   }
 }
 
-/// Every column must be that of a hinge with a motor.
+/// Checks that every column belongs to a joint with a motor.
 void check_controls(const v1::RecordingFormat& source, const estimator::Mechanism& mechanism,
                     const proto::TextLocator& place) {
   for (int i = 0; i < source.control_size(); ++i) {
@@ -200,7 +200,7 @@ void check_controls(const v1::RecordingFormat& source, const estimator::Mechanis
   }
 }
 
-/// The column that a sensor's readings are in.
+/// Returns the column of a sensor's readings.
 AngleColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& facts,
                         const estimator::Sensor& sensor, const proto::TextLocator& place) {
   const int angle = find_column(source.angle(), sensor.name, "angle", place);
@@ -219,7 +219,7 @@ AngleColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& fa
              "\" column: ... unit: ... } or remove the encoder");
 }
 
-/// The hinge of that name as the file has it, or none.
+/// Returns the joint of that name in the file, or nullptr.
 const v1::Hinge* hinge_of(const v1::Rig& rig, const std::string& name) {
   const auto found = std::find_if(rig.hinge().begin(), rig.hinge().end(),
                                   [&](const v1::Hinge& hinge) { return hinge.name() == name; });

@@ -7,13 +7,13 @@
 
 namespace service {
 
-/// What the file says of the sensor of that name (estimator::sensors_of).
+/// Returns the rig file's encoder of that name (estimator::sensors_of).
 const rigcal::v1::Encoder& encoder_of(const rigcal::v1::Rig& rig, const std::string& name);
 
-/// The recording format of a rig, with columns in the order of its sensors and of its motors.
+/// Reads the recording format of a rig, with columns in the order of its encoders and motors.
 /// @param mechanism  the rig's, for its sensors and motors
-/// @param place      where `rig.recording` stands
-/// @throws proto::InputError for unknown hinges, missing units, columns too many or too few
+/// @param place      location of `rig.recording`
+/// @throws proto::InputError for unknown joints, missing units, and superfluous or missing columns
 RecordingFormat read_recording_format(const rigcal::v1::Rig& rig,
                                       const estimator::Mechanism& mechanism,
                                       const proto::TextLocator& place);

@@ -13,7 +13,7 @@ using estimator::InertialQuantity;
 using estimator::InertialSensor;
 using google::protobuf::Message;
 
-/// A joint that moves, by its name.
+/// Returns the index of a moving joint of that name.
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
                const proto::TextLocator& place) {
   std::string known;
@@ -26,7 +26,7 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
   place.at("hinge").fail("no joint that moves is called '" + name + "'; use one of " + known);
 }
 
-/// The body, not the ground, that a sensor tells of.
+/// Returns the body of a sensor; refuses the ground.
 template <typename Sensor>
 int moving_body(const Sensor& source, const proto::TextLocator& place,
                 const estimator::Mechanism& mechanism) {
@@ -36,7 +36,7 @@ int moving_body(const Sensor& source, const proto::TextLocator& place,
   return find_body(mechanism, source.body(), "body", place, false);
 }
 
-/// Reads the parameters of one sensor.
+/// Reader of one sensor's parameters.
 class SensorReader {
  public:
   SensorReader(int sensor, estimator::Mechanism& mechanism, const ParameterRead& read)
@@ -47,7 +47,7 @@ class SensorReader {
     read_(message, field, place, mechanism_.inertial_parameter(sensor_, quantity));
   }
 
-  /// @param first  of the three quantities
+  /// @param first  first of the three quantities
   void three(const Message& message, const proto::TextLocator& place,
              InertialQuantity first) const {
     for (int axis = 0; axis < 3; ++axis) {
@@ -57,7 +57,7 @@ class SensorReader {
     }
   }
 
-  /// The first instrument of a sensor: a gyroscope, or what reads moments.
+  /// Reads the first instrument of a sensor: a gyroscope or moment sensor.
   template <typename Instrument>
   void first(const Instrument& source, const proto::TextLocator& place) const {
     three(source.bias(), place.at("bias"), InertialQuantity::kRateBiasX);
@@ -65,7 +65,7 @@ class SensorReader {
     cross(source.cross_axis(), place.at("cross_axis"), InertialQuantity::kRateCrossXY);
   }
 
-  /// The second: an accelerometer, or what reads forces.
+  /// Reads the second instrument: an accelerometer or force sensor.
   template <typename Instrument>
   void second(const Instrument& source, const proto::TextLocator& place) const {
     three(source.bias(), place.at("bias"), InertialQuantity::kForceBiasX);
@@ -73,14 +73,14 @@ class SensorReader {
     cross(source.cross_axis(), place.at("cross_axis"), InertialQuantity::kForceCrossXY);
   }
 
-  /// A sensor of one axis.
+  /// Reads a sensor with one axis.
   void only(const Message& source, const proto::TextLocator& place) const {
     one(source, "bias", place, InertialQuantity::kRateBiasX);
     one(source, "scale", place, InertialQuantity::kRateScaleX);
     one(source, "delay", place, InertialQuantity::kDelay);
   }
 
-  /// What sensors with axes of their own have in common.
+  /// Reads the common parameters of sensors with their own axes.
   template <typename Sensor>
   void place(const Sensor& source, const proto::TextLocator& place) const {
     three(source.point(), place.at("point"), InertialQuantity::kPointX);
@@ -88,7 +88,7 @@ class SensorReader {
     one(source, "delay", place, InertialQuantity::kDelay);
   }
 
-  /// @param first  of the six quantities
+  /// @param first  first of the six quantities
   void cross(const v1::CrossAxis& source, const proto::TextLocator& place,
              InertialQuantity first) const {
     static constexpr const char* kFields[] = {"xy", "xz", "yx", "yz", "zx", "zy"};
@@ -98,7 +98,7 @@ class SensorReader {
       one(source, kFields[k], place, quantity);
       if (!(source.deviation_percent() > 0.0)) continue;
       estimator::Parameter& known = mechanism_.inertial_parameter(sensor_, quantity);
-      known.free = true;  // a value of its own is where it starts
+      known.free = true;  // a given value is the initial value
       if (std::isfinite(known.prior_standard_deviation)) continue;
       known.prior_mean = 0.0;
       known.prior_standard_deviation = kPercent * source.deviation_percent();
@@ -115,13 +115,13 @@ InstrumentFacts::Unit counts(const char* field, double per_unit) {
   return {"COUNT", "counts", field, per_unit > 0.0 ? 1.0 / per_unit : 0.0};
 }
 
-// A message of rig files that gives sensors. A source is a struct with
+// Sensor messages of rig files. A source is a struct with
 //
-//   kField, kWhat   its field of the rig, and what such a sensor is called
-//   all(rig)        those that there are
-//   sensor(...)     what the mechanism has of one
-//   read(...)       its parameters
-//   facts(...)      of an instrument, for columns; none where its case does not hold that
+//   kField, kWhat   its field of the rig, and the name of the sensor type
+//   all(rig)        all sensors of the type
+//   sensor(...)     the mechanism's sensor for a message
+//   read(...)       reads its parameters
+//   facts(...)      data of an instrument for columns; nullopt if the sensor lacks it
 
 struct InertialSource {
   static constexpr const char *kField = "inertial_sensor", *kWhat = "inertial sensor";

@@ -7,7 +7,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-constexpr double kParallel = 1e-6;  // sine of the angle between directions that count as parallel
+constexpr double kParallel = 1e-6;  // sine of the angle below which directions count as parallel
 
 Eigen::Vector3d vector_of(const v1::Direction& direction) {
   return {direction.x(), direction.y(), direction.z()};
@@ -17,7 +17,7 @@ bool is_direction(const Eigen::Vector3d& vector) {
   return vector.norm() > 0.0 && vector.allFinite();
 }
 
-/// x along one direction, y toward another; false where these are parallel.
+/// Makes a frame with x along one direction and y toward another; false if they are parallel.
 bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
                 Eigen::Matrix3d& frame) {
   const Eigen::Vector3d x = along.normalized();

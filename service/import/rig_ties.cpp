@@ -18,7 +18,7 @@ using estimator::Mechanism;
 using estimator::Parameter;
 using estimator::Tie;
 
-constexpr double kAgreement = 1e-6;  // of a stated value with its tie, relative
+constexpr double kAgreement = 1e-6;  // relative tolerance between a stated value and its tie
 
 Parameter& at(Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
@@ -57,7 +57,7 @@ Tie read_tie(const v1::Tie& source, const proto::TextLocator& place, const Mecha
   return tie;
 }
 
-/// Names of the centre of mass's coordinates, and the points of joints and sensors along them.
+/// Names of one coordinate: of the centre of mass, and of points of joints, sensors and air drag.
 struct Axis {
   const char* field;
   const char* suffix;
@@ -72,7 +72,7 @@ constexpr Axis kAxes[] = {{"x", ".c_x", HingeQuantity::kPointAx, HingeQuantity::
                           {"z", ".c_z", HingeQuantity::kPointAz, HingeQuantity::kPointBz,
                            InertialQuantity::kPointZ, AirQuantity::kPointZ}};
 
-/// Points on a body follow from where they lie in its frame, less the centre of mass.
+/// Ties a point on a body to its position in the body's frame minus the centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
                std::vector<Tie>& ties) {
   const Parameter& parameter = at(mechanism, point);
@@ -88,7 +88,7 @@ void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism
   tie->terms.push_back({centre, -1.0});
 }
 
-/// Parameters of where a body's centre of mass lies in its frame, in the order of kAxes.
+/// Adds the coordinates of a body's centre of mass in its frame, in the order of kAxes.
 /// @return the index of the first
 int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
                        Mechanism& mechanism) {
@@ -119,7 +119,7 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
     }
     for (int i = 0; i < mechanism.inertial_count(); ++i) {
       const auto& sensor = mechanism.inertial_sensors[static_cast<std::size_t>(i)];
-      // A sensor at a joint sits where that is.
+      // A sensor at a joint has the joint's position.
       if (sensor.body != body || sensor.hinge >= 0) continue;
       tie_point(mechanism.index_of_inertial(i, axis.sensor), centre, place, mechanism, ties);
     }
@@ -131,7 +131,7 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
   }
 }
 
-/// What the file says of a tied parameter's value must be what follows.
+/// Checks that a stated value of a tied parameter agrees with its tie.
 void check_tied_value(const Tie& tie, double stated_value, bool is_stated,
                       const proto::TextLocator& place, const Mechanism& mechanism) {
   const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
@@ -169,7 +169,7 @@ void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanis
 
 void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
               const std::set<std::string>& stated, Mechanism& mechanism) {
-  std::vector<int> centres;  // of each body; −1: its frame sits there
+  std::vector<int> centres;  // per body; −1: the frame's origin is the centre of mass
   for (int i = 0; i < rig.body_size(); ++i) {
     const proto::TextLocator place = root.at("body", i).at("center_of_mass");
     centres.push_back(
@@ -190,7 +190,7 @@ void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
     if (centre < 0) continue;
     tie_points(i, centre, root.at("body", i).at("center_of_mass"), mechanism, ties);
   }
-  // A point on a body with a centre of mass of its own is stated in that body's frame.
+  // A point on a body with a centre of mass is stated in the body's frame.
   std::vector<bool> is_moved;
   for (std::size_t i = 0; i < in_file.size(); ++i) {
     is_moved.push_back(ties[i].terms.size() != in_file[i].terms.size());

@@ -9,18 +9,18 @@
 
 namespace service {
 
-/// Adds the quantities that the rig file names itself to the mechanism's parameters.
-/// @throws proto::InputError where a name is taken, or a value cannot be
+/// Adds the rig file's own quantities to the mechanism's parameters.
+/// @throws proto::InputError for a used name or an invalid value
 void add_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
                     estimator::Mechanism& mechanism);
 
-/// Adds the centres of mass of bodies whose frame sits elsewhere to the parameters, then ties:
-/// those of the file, and points on such bodies to their centre of mass. Tied parameters have the
-/// values that follow.
+/// Adds the centres of mass of bodies with another frame origin to the parameters. Then adds
+/// parameter ties: those of the file, and those of points on such bodies to the centre of mass.
+/// Tied parameters get their dependent values.
 ///
-/// @param stated  names of the parameters that the file gives a value for
-/// @throws proto::InputError for an unknown parameter, a circle, a value that contradicts its tie,
-///         or one outside its bounds
+/// @param stated  names of the parameters with a value in the file
+/// @throws proto::InputError for an unknown parameter, a circular tie, a value that contradicts its
+///         tie or violates its bounds
 void add_ties(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
               const std::set<std::string>& stated, estimator::Mechanism& mechanism);
 

@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Rounds to nine significant digits: 0.00099999999999 s, a sum of rounding errors, is 0.001 s.
+/// Rounds to nine significant digits: 0.00099999999999 s, with rounding errors, becomes 0.001 s.
 double round_digits(double value) { return std::stod(format_number(value, 9)); }
 
 std::vector<double> read_times(const proto::CsvTable& table, const RecordingFormat& format,
@@ -42,14 +42,14 @@ double median_step(const std::vector<double>& times) {
   return *middle;
 }
 
-/// Whether samples are missing between rows k − 1 and k. A late time stamp whose successor is on
-/// time again is jitter.
+/// Whether samples are missing between rows k − 1 and k. A late time stamp followed by one on time
+/// is jitter.
 bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
   if (times[k] - times[k - 1] <= 1.5 * period) return false;
   return k + 1 >= times.size() || times[k + 1] - times[k - 1] > 2.5 * period;
 }
 
-/// What commands do from row k − 1 to row k.
+/// Changes of the commands between successive rows.
 class CommandChanges {
  public:
   CommandChanges(const proto::CsvTable& table, const RecordingFormat& format, int first_control) {
@@ -63,7 +63,7 @@ class CommandChanges {
     }
   }
 
-  /// Of which `missing` rows lack between them.
+  /// Returns the change from row k − 1 to row k with `missing` rows between them.
   estimator::CommandChange at(std::size_t k, int missing) const {
     constexpr std::size_t kRows = estimator::kSideRows;
     estimator::CommandChange change;
@@ -84,20 +84,20 @@ class CommandChanges {
   std::vector<double> largest_;
 };
 
-/// Rows that are missing before row k: of a hole by its duration, else none.
+/// Returns the number of missing rows before row k, from the duration of the hole; else 0.
 int missing_before(const std::vector<double>& times, std::size_t k, double period) {
   if (!is_gap(times, k, period)) return 0;
   return std::max(1, static_cast<int>(std::lround((times[k] - times[k - 1]) / period)) - 1);
 }
 
-/// Whether a hole is of whole rows, by the distance of those on either side [periods].
+/// Whether the duration of a hole is close to whole periods.
 bool is_whole(double periods) {
   constexpr double kTolerance = 0.25;
   return std::abs(periods - std::round(periods)) <= kTolerance;
 }
 
-/// Cuts the rows into stretches at gaps and changes of the segment column; a steady clock's also
-/// at holes that are not of whole rows.
+/// Splits the rows into segments at gaps and changes of the segment column, and for uniform
+/// sampling also at holes that are not whole periods.
 void cut(const proto::CsvTable& table, const CommandChanges& commands, double period,
          int segment_request, RowTimes& result) {
   const std::vector<double>& times = result.stamps;
@@ -110,7 +110,7 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     const bool end = k == times.size();
     const int missing = end ? 0 : missing_before(times, k, period);
     const double duration = end ? 0.0 : times[k] - times[k - 1];
-    const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // less those missing
+    const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // minus those missing
     const bool gap =
         missing > 0 && (!estimator::goes_on(duration, missing, commands.at(k, missing), read) ||
                         (result.is_steady && !is_whole(duration / period)));
@@ -136,7 +136,7 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
   }
 }
 
-/// Least-squares slope of time over place, pooled over the stretches.
+/// Returns the least-squares slope of time over grid index, pooled over the segments.
 double pooled_period(const std::vector<double>& times, const std::vector<Stretch>& stretches) {
   double covariance = 0.0;
   double variance = 0.0;
@@ -154,7 +154,7 @@ double pooled_period(const std::vector<double>& times, const std::vector<Stretch
   return covariance / variance;
 }
 
-/// Period of the rows that follow one another without a hole; the median where there are few.
+/// Returns the mean period of successive rows without holes; the median if there are none.
 double period_between_holes(const std::vector<double>& times, double median) {
   double duration = 0.0, rows = 0.0;
   for (std::size_t k = 1; k < times.size(); ++k) {
@@ -165,7 +165,7 @@ double period_between_holes(const std::vector<double>& times, double median) {
   return rows > 0.0 ? duration / rows : median;
 }
 
-/// Sets the stretches' grids and returns how far the worst stamp lies from its own [periods].
+/// Sets the start of each segment's grid and returns the largest deviation of a stamp [periods].
 double fit_grids(const std::vector<double>& times, double period, std::vector<Stretch>& stretches) {
   double worst = 0.0;
   for (Stretch& stretch : stretches) {
@@ -208,7 +208,7 @@ void check_period(const proto::CsvTable& table, const RecordingFormat& format, d
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
                         const TimeRequests& requests) {
-  constexpr double kLostShare = 0.01;  // of all rows, that a grid may cost
+  constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
   RowTimes result;
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
   result.stamps = read_times(table, format, requests.time);
@@ -230,7 +230,7 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
   free.period = round_digits(pooled_period(free.stamps, free.stretches));
   std::vector<Stretch> grids = free.stretches;
   free.jitter_max = fit_grids(free.stamps, free.period, grids);
-  free.holes = {};  // none: rows have their own times
+  free.holes = {};  // rows have their own times
   return free;
 }
 

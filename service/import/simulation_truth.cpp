@@ -9,7 +9,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-constexpr double kStandardGravity = 9.82;  // what proto/sim.proto says of a file without any
+constexpr double kStandardGravity = 9.82;  // default of proto/sim.proto
 
 void add_friction(const std::string& hinge, const v1::SimFriction& friction, TrueParameters& out) {
   out[hinge + ".b"] = friction.viscous();

@@ -15,9 +15,9 @@ namespace service {
 namespace {
 
 constexpr double kUntold = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kStatesMax = 50'000'000;  // hours of a rig of many joints
+constexpr std::size_t kStatesMax = 50'000'000;  // hours of a rig with many joints
 
-/// Where joints are and what drives them, by time.
+/// Collects positions and controls of the joints by time.
 class StateCollector final : public proto::McapVisitor {
  public:
   explicit StateCollector(const Rig& rig) : values_(2 * rig.mechanism.hinges.size()) {
@@ -50,7 +50,7 @@ class StateCollector final : public proto::McapVisitor {
 
   bool is_full() const { return times.size() * values_.size() >= kStatesMax; }
 
-  /// The columns, without those of which nothing is told.
+  /// Returns the columns that contain data.
   JointMotion take(const std::string& path, const Rig& rig) {
     JointMotion motion;
     proto::CsvTable& table = motion.table;
@@ -81,7 +81,7 @@ class StateCollector final : public proto::McapVisitor {
  private:
   std::map<std::string, std::size_t> joints_;  ///< by topic
   std::vector<std::vector<double>> values_;    ///< position and control of each joint
-  std::map<std::size_t, bool> told_;           ///< of these, which say anything
+  std::map<std::size_t, bool> told_;           ///< which of these contain data
   rigcal::v1::JointEstimate state_;
 };
 

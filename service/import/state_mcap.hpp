@@ -7,8 +7,8 @@
 
 namespace service {
 
-/// Reads the states that `rigcal estimate` wrote as MCAP, as import_state_csv does.
-/// @throws proto::InputError naming the file and what to do
+/// Imports states that `rigcal estimate` wrote as MCAP, as import_state_csv does.
+/// @throws proto::InputError with the file and the remedy
 ImportedRecording import_state_mcap(const std::string& path, const Rig& rig);
 
 }  // namespace service

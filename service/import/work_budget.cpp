@@ -10,11 +10,11 @@
 namespace service {
 namespace {
 
-// The fastest that was measured, with two angles, is 4 µs a step and iteration
-// (docs/performance.md); one iteration is the least.
+// The fastest measured case, with two angles, takes 4 µs per step and iteration
+// (docs/performance.md); a calibration needs at least one iteration.
 constexpr double kStepTime = 1e-6;  // [s]
 
-// Steps are counted in 32 bits, several for each.
+// Steps are counted in 32 bits, several counts per step.
 constexpr double kStepCountMax = 1e8;
 
 }  // namespace

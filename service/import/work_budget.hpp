@@ -6,10 +6,10 @@
 
 namespace service {
 
-/// Before a calibration starts: refuses a step that is none for these recordings, and more steps
-/// than can be computed within the time, however fast they converge.
-/// @param step        h that was asked for [s]; 0: chosen from the data
-/// @param duration_s  longest time that the calibration may take [s]; infinite: any
+/// Checks the work of a calibration before it starts. Refuses an invalid step, and more steps than
+/// can be computed within the time even with one iteration.
+/// @param step        requested h [s]; 0: chosen from the data
+/// @param duration_s  time limit of the calibration [s]; infinite: none
 /// @throws proto::InputError
 void check_work(const std::vector<estimator::Recording>& recordings, double step,
                 double duration_s);

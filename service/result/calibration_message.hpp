@@ -9,33 +9,33 @@
 
 namespace service {
 
-/// A reading that was not used, because something is wrong with it.
+/// Reading that was rejected as faulty.
 struct HeldReading {
   std::string recording;
-  int sensor = 0;      ///< its place among the sensors
+  int sensor = 0;      ///< sensor index
   double time = 0.0;   ///< [s]
   double value = 0.0;  ///< [rad or m]
 };
 
-/// What is known of a calibration beside its result.
+/// Metadata of a calibration.
 struct CalibrationContext {
-  std::string rig;         ///< name of the rig, or of its file where it has none
+  std::string rig;         ///< name of the rig, or of its file if it has none
   std::string version;     ///< of this program
-  double wall_time = 0.0;  ///< of the calibration alone [s]
+  double wall_time = 0.0;  ///< of the calibration only [s]
   estimator::CalibrationOptions options;
   std::vector<RecordingUse> recordings;
   std::vector<std::string> controls;  ///< label of each motor's control, e.g. "hinge 1 [V]"
-  std::string command = "calibrate";  ///< that the result is of
-  std::string date = {};              ///< when the input was loaded, UTC
+  std::string command = "calibrate";  ///< command that made the result
+  std::string date = {};              ///< time at which the input was loaded, UTC
   CalibrationRequest request = {};
   std::vector<HeldReading> held = {};
-  std::vector<estimator::Parameter> kept = {};  ///< at another value than the rig file's
+  std::vector<estimator::Parameter> kept = {};  ///< fixed parameters with changed values
 };
 
-/// Whether a result holds every row of what was measured, estimated and simulated.
+/// Whether a result contains the measured, estimated and simulated trajectories.
 enum class Trajectories { kLeftOut, kWritten };
 
-/// The result as JSON: the proto3 mapping of rigcal.v1.CalibrationResult, every field present.
+/// Returns the result as JSON: the proto3 mapping of rigcal.v1.CalibrationResult with all fields.
 std::string calibration_json(const estimator::Calibration& calibration,
                              const CalibrationContext& context,
                              Trajectories trajectories = Trajectories::kLeftOut);

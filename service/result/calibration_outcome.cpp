@@ -28,7 +28,7 @@ std::string describe_stage(estimator::Termination termination, int iterations) {
 
 std::string describe_ending(const estimator::Calibration& calibration) {
   if (calibration.converged()) {
-    // The estimates are the simulation fit's; the joint one only led there.
+    // The estimates come from the simulation fit; the joint estimation gave its initial values.
     return estimator::is_converged(calibration.termination)
                ? "Converged"
                : std::string(

@@ -7,10 +7,10 @@
 
 namespace service {
 
-/// Errors of the pieces held out, over all folds.
+/// Prediction errors on the held-out pieces, over all folds.
 struct PredictionErrors {
   double observation = 0.0;                            ///< RMS of the folds' RMSE [rad]
-  std::vector<estimator::SimulationError> simulation;  ///< the same, open loop, per hinge
+  std::vector<estimator::SimulationError> simulation;  ///< the same in open loop, per joint
 };
 
 PredictionErrors prediction_errors(const estimator::CrossValidation& validation);
@@ -18,7 +18,7 @@ PredictionErrors prediction_errors(const estimator::CrossValidation& validation)
 /// Whether the calibration of every fold converged.
 bool has_converged(const estimator::CrossValidation& validation);
 
-/// The result as JSON: the proto3 mapping of rigcal.v1.CrossValidationResult, every field present.
+/// Returns the result as JSON, all fields of rigcal.v1.CrossValidationResult.
 std::string cross_validation_json(const estimator::CrossValidation& validation,
                                   const CalibrationContext& context);
 

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// What is known before any fit, as JSON: the proto3 mapping of rigcal.v1.ExaminationResult.
+/// Returns findings and predicted precision as JSON (rigcal.v1.ExaminationResult).
 std::string examination_json(const std::vector<estimator::Finding>& findings,
                              const estimator::Excitation& excitation,
                              const CalibrationContext& context);

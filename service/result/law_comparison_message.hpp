@@ -7,10 +7,10 @@
 
 namespace service {
 
-/// What the comparison says, for people: which law to take, and what the data cannot tell.
+/// Returns which friction law to use, and which others the data cannot distinguish from it.
 std::string describe_choice(const estimator::LawComparison& comparison);
 
-/// rigcal.v1.LawComparisonResult as JSON.
+/// Returns rigcal.v1.LawComparisonResult as JSON.
 std::string law_comparison_json(const estimator::LawComparison& comparison,
                                 const CalibrationContext& context);
 

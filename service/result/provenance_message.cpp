@@ -39,7 +39,7 @@ std::string dotted(int major, int minor, int patch) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
-/// What results may differ by in their last digits.
+/// Returns the build properties that can change the last digits of results.
 std::string describe_build() {
   return std::string(kProcessor) + ", " + kAssertions + ", compiler " + __VERSION__ + ", Eigen " +
          dotted(EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION) + ", Protobuf " +
@@ -51,7 +51,7 @@ std::time_t seconds_now() {
   const char* const told = std::getenv("SOURCE_DATE_EPOCH");
   if (told == nullptr || *told == '\0') return std::time(nullptr);
   const std::string_view text = told;
-  constexpr long long kYear10000 = 253402300800;  // whose dates have more digits
+  constexpr long long kYear10000 = 253402300800;  // later years have five digits
   long long seconds = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (fault != std::errc() || end != text.data() + text.size() || seconds < 0 ||

@@ -7,16 +7,17 @@
 
 namespace service {
 
-/// Now, as "2026-11-22T20:15:00Z"; the time that SOURCE_DATE_EPOCH names where it is set
-/// (reproducible-builds.org), so that a result can be the same to the last byte.
-/// @throws proto::InputError where it is no number of seconds
+/// Returns the current time as "2026-11-22T20:15:00Z". If SOURCE_DATE_EPOCH is set
+/// (reproducible-builds.org), it gives the time, so that results can be identical to the last byte.
+/// @throws proto::InputError if it is not a number of seconds
 std::string utc_date();
 
-/// Where a result comes from.
+/// Adds the provenance of a result.
 void add_provenance(const CalibrationContext& context, rigcal::v1::ProvenanceResult* out);
 
-/// What a calibration was asked with, as its result tells. Recordings have the paths of then.
-/// @param file  the result's, for messages
+/// Returns the request of a calibration from its stored result. Recordings have their original
+/// paths.
+/// @param file  path of the result, for messages
 /// @throws proto::InputError naming file and field
 CalibrationRequest request_of(const std::string& file,
                               const rigcal::v1::ProvenanceResult& provenance);

@@ -17,7 +17,7 @@ const Value* head_field(const Struct& object, const std::string& name) {
   return found == object.fields().end() ? nullptr : &found->second;
 }
 
-/// Empty where there is none.
+/// Returns a text field; empty if missing.
 std::string head_text(const Struct& object, const std::string& name) {
   const Value* value = head_field(object, name);
   return value == nullptr ? "" : value->string_value();

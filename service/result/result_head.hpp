@@ -5,22 +5,22 @@
 
 namespace service {
 
-/// What a result of any command says of itself.
+/// Header data of a result of any command.
 struct ResultHead {
-  std::string command;  ///< "calibrate", "compare" …; empty where it does not say
+  std::string command;  ///< "calibrate", "compare" …; empty if missing
   std::string date;
   std::string version;
-  std::string rig;  ///< its name
+  std::string rig;  ///< name of the rig
   std::string rig_file;
   std::string verdict;
   std::vector<std::string> recordings;
 };
 
-/// Reads it from JSON that rigcal wrote.
-/// @throws proto::InputError naming the file and what to do, for one that is no such JSON
+/// Reads the header data of a JSON result.
+/// @throws proto::InputError with the file and the remedy, if the file is not a result
 ResultHead read_result_head(const std::string& path);
 
-/// "a result of 'rigcal calibrate' 0.1.0 of 2026-11-22T20:15:00Z"
+/// Returns "a result of 'rigcal calibrate' 0.1.0 of 2026-11-22T20:15:00Z".
 std::string name_of_result(const ResultHead& head);
 
 }  // namespace service

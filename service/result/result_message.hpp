@@ -12,7 +12,7 @@
 
 namespace service {
 
-// Parts that the messages of calibrations and cross-validations share.
+// Functions shared by the messages of calibrations and cross-validations.
 
 void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
                     const estimator::Mechanism& mechanism,
@@ -24,16 +24,16 @@ void add_matrix(const Eigen::MatrixXd& matrix,
 void add_simulation(const std::vector<estimator::SimulationError>& errors,
                     google::protobuf::RepeatedPtrField<rigcal::v1::SimulationResult>* out_list);
 
-/// What was asked for, with the step and weight that the calibration chose.
+/// Adds the requested options, with the kind, step and weight that the calibration chose.
 void add_options(const estimator::Calibration& calibration,
                  const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
 
-/// What was asked for alone: what was left to the calibration is 0, −1 or empty.
+/// Adds the requested options only; values left to the calibration are 0, −1 or empty.
 void add_asked(const estimator::CalibrationOptions& options, rigcal::v1::OptionsResult* out);
 
 void add_recording(const RecordingUse& recording, rigcal::v1::RecordingResult* out);
 
-/// The proto3 JSON mapping, every field present.
+/// Returns the proto3 JSON mapping with all fields.
 std::string to_json(const google::protobuf::Message& message);
 
 }  // namespace service

@@ -34,7 +34,7 @@ Steps below(Steps steps, const char* field) {
   return steps;
 }
 
-/// What a line says of deviations, and what else it says.
+/// Returns a line's comment without the deviations of an earlier calibration.
 std::string without_deviations(const std::string& comment) {
   static const std::regex kDeviations(std::string("^((\\S+ )?(± \\S+|") + kAtBound + "|" + kUnseen +
                                       ")(, |; |$))+");
@@ -61,7 +61,7 @@ class RigWriter {
     proto::parse_text(name, edit_.text(), rig_, tree);
   }
 
-  /// Writes a value where the file states the parameter, or would.
+  /// Writes a value at the parameter's place in the file, adding the field if necessary.
   bool set_value(const std::string& parameter, double value, const Notation& notation) {
     const Steps* const steps = place_of(parameter);
     if (steps == nullptr) return false;
@@ -69,12 +69,12 @@ class RigWriter {
         placed_.rig.mechanism
             .parameters[static_cast<std::size_t>(placed_.rig.mechanism.find_parameter(parameter))];
     const Steps value_at = below(*steps, "value");
-    // A prior without a mean has the value for one, and stays where it was.
+    // A prior without a mean is centred on the value; keep it where it was.
     if (value != was.value && edit_.has(below(*steps, "prior_standard_deviation")) &&
         !edit_.has(below(*steps, "prior_mean"))) {
       edit_.set_number(below(*steps, "prior_mean"), notation::format_exact(was.prior_mean));
     }
-    // So does a bound that the file sets by a value below zero alone.
+    // Likewise keep a lower bound that the file only implies by a negative value.
     constexpr double kFarBelow = -1e6;
     const bool below_zero =
         may_be_negative(parameter) && was.lower == -std::numeric_limits<double>::infinity();
@@ -99,7 +99,7 @@ class RigWriter {
                      notation.exact(estimate.standard_deviation));
   }
 
-  /// A value that follows from others is written where the file states it as well.
+  /// Writes the value of a tied parameter if the file states it.
   void set_tied(const estimator::ParameterEstimate& estimate) {
     const auto found = placed_.places.find(estimate.name);
     if (found == placed_.places.end() || !is_tied_by_name(estimate.name)) return;
@@ -130,7 +130,7 @@ class RigWriter {
     }
   }
 
-  /// The file's first comment says whose values it has; what editors look for stays before it.
+  /// Sets the first comment, which gives the source of the values. Editor directives stay above it.
   void set_headline(const std::string& headline) {
     int line = 0;
     while (edit_.comment_of(line).starts_with("proto-")) ++line;
@@ -146,14 +146,14 @@ class RigWriter {
   std::vector<std::string> take_notes() { return std::move(notes_); }
 
  private:
-  /// Nothing, which is noted, where the file cannot state the parameter.
+  /// Returns the parameter's place; nullptr, with a note, if the file has none.
   const Steps* place_of(const std::string& parameter) {
     const auto found = placed_.places.find(parameter);
     if (found == placed_.places.end()) {
       notes_.push_back(parameter + ": is of the recording, not of the rig; it stays in the result");
       return nullptr;
     }
-    // A motor or an encoder is what makes the joint driven or read.
+    // Adding a motor or an encoder would make the joint driven or measured.
     for (std::size_t count = 1; count < found->second.size(); ++count) {
       const std::string& field = found->second[count - 1].field->name();
       const Steps part(found->second.begin(),
@@ -182,7 +182,7 @@ class RigWriter {
                                [&](const v1::Tie& tie) { return tie.parameter() == parameter; });
   }
 
-  /// A point on a body with a centre of mass is stated in that body's frame, and stays.
+  /// Whether a point is on a body with a centre of mass; it stays, being in that body's frame.
   bool is_point_from_centre(const Steps& steps) const {
     if (steps.size() != 4 || steps[2].field->name() != "point") return false;
     if (steps[0].field->name() == "body") return rig_.body(steps[0].index).has_center_of_mass();

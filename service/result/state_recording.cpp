@@ -23,7 +23,7 @@ using estimator::StateQuantity;
 constexpr double kNanosecond = 1e-9;  // [s]
 constexpr double kUntoldState = std::numeric_limits<double>::quiet_NaN();
 
-/// Of a joint, a row of values or of deviations.
+/// Copies a joint's row of values or of deviations into a message.
 void fill(const Eigen::RowVectorXd& row, v1::JointEstimate& out) {
   const auto load = [&](JointLoad each) { return row[estimator::quantity_of(each)]; };
   out.set_position(row[static_cast<int>(StateQuantity::kAngle)]);
@@ -56,7 +56,7 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
   proto::McapWriter writer(std::move(file.value()), {});
   check(path, writer.start());
   std::vector<std::uint16_t> channels;
-  std::vector<Eigen::Index> motors;  // column of each joint's control; −1: it has no motor
+  std::vector<Eigen::Index> motors;  // column of each joint's control; −1: no motor
   Eigen::Index motor_count = 0;
   for (const estimator::Hinge& hinge : mechanism.hinges) {
     motors.push_back(hinge.motorised ? motor_count++ : -1);

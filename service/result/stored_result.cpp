@@ -53,7 +53,7 @@ CalibratedRig rig_of(const v1::CalibrationResult& result) {
   return rig;
 }
 
-/// @throws InputError where it is not square, or of other parameters
+/// @throws InputError if it is not square or does not match the number of parameters
 Eigen::MatrixXd covariance_of(const std::string& file, const v1::CalibrationResult& result) {
   const int count = result.parameters_size();
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
@@ -109,7 +109,7 @@ StoredResult stored_result(const std::string& file, const v1::CalibrationResult&
 StoredResult read_result(const std::string& path) {
   v1::CalibrationResult result;
   google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // of a later version
+  options.ignore_unknown_fields = true;  // from a later version
   const auto status = google::protobuf::util::JsonStringToMessage(
       proto::read_file(path, proto::kTableSizeMax), &result, options);
   if (!status.ok()) {

@@ -15,27 +15,27 @@ class CalibrationResult;
 
 namespace service {
 
-/// A calibration's result as a file or a service has it.
+/// Result of a calibration, read from a file or a service.
 struct StoredResult {
   std::string file;  ///< for messages
   CalibratedRig rig;
-  Eigen::MatrixXd covariance;           ///< in the order of its estimates
-  std::map<std::string, double> noise;  ///< of a reading, by encoder [rad or m]; where it is told
+  Eigen::MatrixXd covariance;           ///< in the order of the estimates
+  std::map<std::string, double> noise;  ///< by encoder [rad or m]; may be incomplete
   std::string rig_name;
   std::string rig_text;
-  std::string command;  ///< that it is of
+  std::string command;  ///< command that made it
   std::string date;
   std::string version;
   std::string build;
-  CalibrationRequest request;        ///< its recordings have the paths of then
-  std::vector<FileMark> recordings;  ///< as they were, one of each of the request
+  CalibrationRequest request;        ///< recordings have their original paths
+  std::vector<FileMark> recordings;  ///< one per recording of the request
 };
 
-/// @throws proto::InputError where it does not say what it was made from, naming file and field
+/// @throws proto::InputError with file and field, if the provenance is missing
 StoredResult stored_result(const std::string& file, const rigcal::v1::CalibrationResult& result);
 
-/// Reads what `rigcal calibrate --json` wrote.
-/// @throws proto::InputError naming the file and what to do
+/// Reads a file written by `rigcal calibrate --json`.
+/// @throws proto::InputError with the file and the remedy
 StoredResult read_result(const std::string& path);
 
 }  // namespace service

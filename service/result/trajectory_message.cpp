@@ -7,7 +7,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// Nothing where the matrix has no such column, as of a simulation that was not made.
+/// Adds a column; nothing if the matrix lacks it, e.g. because no simulation was made.
 void add_column(const Eigen::MatrixXd& matrix, Eigen::Index column,
                 google::protobuf::RepeatedField<double>* out) {
   if (column >= matrix.cols()) return;

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// Every row of what was measured, estimated and simulated.
+/// Adds the measured, estimated and simulated trajectories, row by row.
 /// @param controls  labels of the motors' controls
 void add_trajectories(const estimator::Calibration& calibration,
                       const std::vector<std::string>& controls,

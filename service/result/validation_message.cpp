@@ -30,7 +30,7 @@ RecordingErrors errors_of(const std::string& recording,
     std::vector<double> each;
     for (const ValidationWindow* window : windows) {
       errors.all.add(window->errors[i]);
-      // Windows in which the sensor reads nothing say nothing of it.
+      // Skip windows without readings of the sensor.
       if (window->errors[i].readings > 0) each.push_back(window->errors[i].rmse());
     }
     if (each.empty()) each.push_back(std::nan(""));

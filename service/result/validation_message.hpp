@@ -9,31 +9,31 @@
 
 namespace service {
 
-/// Errors of one sensor over the windows of a recording, or over all.
+/// Errors of one sensor over the windows of one or all recordings.
 struct SensorErrors {
   estimator::PredictionError all;
-  double median_window = 0.0;  ///< of the windows' RMSE [rad or m]
+  double median_window = 0.0;  ///< median of the windows' RMSE [rad or m]
   double worst_window = 0.0;
 };
 
-/// One row of the table: a recording and its sensors.
+/// Table row: one recording and its sensors.
 struct RecordingErrors {
-  std::string recording;  ///< empty: all of them
+  std::string recording;  ///< empty: all recordings
   int windows = 0;
   std::vector<SensorErrors> sensors;
 };
 
-/// Every recording in turn, then all of them where there are several.
+/// Returns one row per recording, then one for all if there are several.
 std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& validation);
 
-/// What a validation was asked for.
+/// Options of a validation.
 struct ValidationChoice {
   std::string parameters_file;  ///< empty: the rig file's own values
   double window = 0.0;          ///< [s]; 0: whole segments
   estimator::Mechanism estimate;
 };
 
-/// rigcal.v1.ValidationResult as JSON.
+/// Returns rigcal.v1.ValidationResult as JSON.
 std::string validation_json(const estimator::Validation& validation, const ValidationChoice& choice,
                             const CalibrationContext& context);
 

@@ -2,10 +2,10 @@
 
 namespace service {
 
-/// What moves a mechanism in a simulation.
+/// Integration method of a simulation.
 enum class Integrator {
-  kAutomatic,  ///< SPOOK where it knows all joints, else the equations of motion
-  kSpook,      ///< the time-discrete stepper: hinges alone, first order
+  kAutomatic,  ///< SPOOK if it supports all joints, else the equations of motion
+  kSpook,      ///< time-discrete stepper: hinges only, first order
   kPhysical    ///< equations of motion in joint coordinates: any joint, fourth order
 };
 

@@ -22,9 +22,9 @@
 namespace service {
 namespace {
 
-constexpr double kBegin = 0.0;  // of a step [s]
-constexpr double kWorn = 0.5;   // of the condition of coordinates, below which others are sought
-constexpr double kChangePoint = 1e-4;  // condition of the best coordinates [m, rad a rad]
+constexpr double kBegin = 0.0;  // start of a step [s]
+constexpr double kWorn = 0.5;   // a condition below this share of good_ needs new coordinates
+constexpr double kChangePoint = 1e-4;  // condition of the best coordinates there [m, rad per rad]
 
 void refuse_divergence(const Eigen::VectorXd& angles, double time) {
   if (angles.allFinite()) return;
@@ -72,10 +72,10 @@ class SpookPlant final : public Plant {
       Eigen::Matrix<double, Eigen::Dynamic, 3>::Zero(angles_.size(), 3);
 };
 
-/// The equations of motion in one choice of coordinates.
+/// Equations of motion in one choice of independent coordinates.
 class Course {
  public:
-  /// @param near_rest  longest step where joints that creep are near rest [s]
+  /// @param near_rest  longest step while joints creep near rest [s]
   Course(const estimator::Mechanism& mechanism, estimator::CoordinateChoice choice,
          double near_rest)
       : choice_(std::move(choice)),
@@ -92,8 +92,9 @@ class Course {
   estimator::IntervalMotion motion_;
 };
 
-/// Runge–Kutta steps of the equations of motion, cut where joints stop, reverse or break loose. The
-/// coordinates of a loop change where the joints that they are determine the others badly.
+/// Plant that integrates the equations of motion with Runge–Kutta steps, split where joints stop,
+/// reverse or break loose. In a loop, the independent coordinates change when they determine the
+/// dependent ones poorly.
 class PhysicalPlant final : public Plant {
  public:
   PhysicalPlant(const Rig& rig, const Scenario& scenario, double step)
@@ -148,7 +149,7 @@ class PhysicalPlant final : public Plant {
   }
 
  private:
-  /// Closes the loops at the start. Joints that are given a speed take the others along.
+  /// Closes the loops at the start. Joints with a given speed determine the speeds of the others.
   void close() {
     if (!closure_.has_loops()) return;
     Eigen::MatrixXd states(2 * angles_.size(), 1);
@@ -171,7 +172,7 @@ class PhysicalPlant final : public Plant {
     if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice().dependent);
   }
 
-  /// Longest step that follows joints that creep, near rest [s].
+  /// Returns the longest step that resolves creeping joints near rest [s].
   double near_rest() const {
     Eigen::VectorXd state(2 * angles_.size());
     state << angles_, speeds_;
@@ -216,11 +217,11 @@ class PhysicalPlant final : public Plant {
   std::map<std::pair<std::vector<int>, std::vector<int>>, std::unique_ptr<Course>> courses_;
   Course* course_ = nullptr;
   Course* course_of_begin_ = nullptr;
-  double good_ = 0.0;  // condition of the coordinates where they were chosen
+  double good_ = 0.0;  // condition of the coordinates when they were chosen
   estimator::Segment segment_;
   estimator::HeldControls controls_;
   std::array<estimator::MotionInterval, 1> interval_;
-  estimator::MotionInterval begin_;  // of the step taken last
+  estimator::MotionInterval begin_;  // interval of the last step
   std::vector<Eigen::MatrixXd> joint_angles_;
 };
 

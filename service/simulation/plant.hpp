@@ -12,28 +12,28 @@
 
 namespace service {
 
-/// A mechanism in motion, step by step.
+/// Simulated mechanism that advances step by step.
 class Plant {
  public:
   virtual ~Plant() = default;
   Plant(const Plant&) = delete;
   Plant& operator=(const Plant&) = delete;
 
-  /// Of all joints, without jumps of a turn [rad or m].
+  /// Returns the coordinates of all joints, unwrapped [rad or m].
   const Eigen::VectorXd& angles() const { return angles_; }
   const Eigen::VectorXd& speeds() const { return speeds_; }
 
-  /// As a scenario sees them; valid until the next call.
+  /// Returns the joint states that a scenario reads; valid until the next call.
   std::span<const daq::JointState> joints();
 
-  /// One step under controls that are held.
-  /// @param control  one a motor, in hinge order
-  /// @param time     at its start, for messages [s]
-  /// @throws proto::InputError where the model cannot be stepped
+  /// Advances by one step under constant controls.
+  /// @param control  one per motor, in joint order
+  /// @param time     at the start of the step, for messages [s]
+  /// @throws proto::InputError if the model cannot be stepped
   virtual void advance(const Eigen::VectorXd& control, double time) = 0;
 
-  /// Angles, rates and accelerations of all joints at the beginning of the step taken last, under
-  /// its controls: 3 columns. SPOOK knows one velocity and one acceleration a step.
+  /// Returns coordinates, rates and accelerations of all joints at the beginning of the last step,
+  /// under its controls (3 columns). SPOOK has one velocity and one acceleration per step.
   virtual Eigen::MatrixXd motion() const = 0;
 
  protected:
@@ -45,13 +45,13 @@ class Plant {
   std::vector<daq::JointState> joints_;
 };
 
-/// The one that is asked for, or that the mechanism's joints need.
+/// Makes the requested kind of plant, or the kind that the mechanism's joints need.
 /// @param step  [s]
-/// @throws std::invalid_argument where SPOOK is asked for and knows not all the joints
+/// @throws std::invalid_argument if SPOOK is requested and does not support all joints
 std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, double step,
                                   Integrator integrator);
 
-/// What kAutomatic stands for.
+/// Returns `asked`, or the method that replaces kAutomatic for this mechanism.
 Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator asked);
 
 }  // namespace service

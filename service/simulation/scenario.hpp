@@ -11,24 +11,24 @@
 
 namespace service {
 
-/// Magnitudes that a hinge should not exceed; 0: no limit. Of a slide read m for rad.
+/// Largest magnitudes that a joint should reach; 0: no limit. For a prismatic joint read m for rad.
 struct HingeLimit {
   int hinge = 0;
   double angle_max = 0.0;  ///< [rad]
   double speed_max = 0.0;  ///< [rad/s]
 };
 
-/// The excitations of a rig and what a simulation of it adds, with joints by index.
+/// One excitation of a rig plus the simulation settings (start, noise, limits), joints by index.
 struct Scenario {
-  daq::Scenario excitation;  ///< joints are the mechanism's, motors those of them that are driven
-  double rate = 1000.0;      ///< samples per second [Hz]
-  Eigen::VectorXd initial_angles{};                  ///< one a hinge [rad or m]
-  Eigen::VectorXd initial_speeds{};                  ///< one a hinge [rad/s or m/s]
-  std::vector<daq::CommandLimits> command_limits{};  ///< by motor; none: not limited
+  daq::Scenario excitation;          ///< with the mechanism's joints and its motorised joints
+  double rate = 1000.0;              ///< sampling rate [Hz]
+  Eigen::VectorXd initial_angles{};  ///< one per joint [rad or m]
+  Eigen::VectorXd initial_speeds{};  ///< one per joint [rad/s or m/s]
+  std::vector<daq::CommandLimits> command_limits{};  ///< one per motor; empty: no limits
   std::vector<HingeLimit> limits{};
-  double noise = 0.0;           ///< standard deviation of the angles' white noise [rad]
-  double position_noise = 0.0;  ///< of the positions' [m]
-  /// Of sensors, by estimator::Reading; of a torque of what slides as of a moment.
+  double noise = 0.0;           ///< standard deviation of the white noise of angles [rad]
+  double position_noise = 0.0;  ///< the same for positions [m]
+  /// The same for other sensors, by estimator::Reading [SI]; joint forces use the entry of torques.
   std::array<double, static_cast<std::size_t>(estimator::Reading::kCount)> sensor_noise{};
   bool quantise = false;  ///< round angles and positions to encoder counts
   std::uint64_t seed = 0;

@@ -7,15 +7,15 @@
 
 namespace service {
 
-/// What the rig file allows of a motor's command, by its safety or else by the motor itself.
-/// @param motor  joint that is driven
+/// Returns the rig file's limits of a motor's command: its safety section, else the motor's own.
+/// @param motor  index of the driven joint
 daq::CommandLimits allowed_commands(const Rig& rig, int motor);
 
 /// Reads and checks a scenario file (proto/scenario.proto) for a rig.
-/// @throws InputError "FILE:LINE:COLUMN: what; what to do"
+/// @throws InputError "FILE:LINE:COLUMN: message; remedy"
 Scenario load_scenario(const std::string& path, const Rig& rig);
 
-/// The same for text in memory; a replayed file is sought beside `path`.
+/// The same for text in memory; a replayed file is searched for in the folder of `path`.
 Scenario parse_scenario(const std::string& path, const std::string& text, const Rig& rig);
 
 }  // namespace service

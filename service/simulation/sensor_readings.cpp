@@ -10,7 +10,7 @@ SensorReadings::SensorReadings(const Rig& rig, const Scenario& scenario, double 
     : mechanism_(rig.mechanism),
       scenario_(scenario),
       dynamics_(rig.mechanism, values_of(rig.mechanism)),
-      random_(scenario.seed + 1) {  // beside that of the encoders
+      random_(scenario.seed + 1) {  // independent of the encoders' generator
   for (int i = 0; i < mechanism_.inertial_count(); ++i) {
     const int delay = mechanism_.index_of_inertial(i, estimator::InertialQuantity::kDelay);
     late_.push_back(std::lround(estimator::parameter_at(mechanism_, delay).value / step));

@@ -10,23 +10,21 @@
 
 namespace service {
 
-/// What inertial sensors, and those of torques and forces and of places, read of a plant in motion.
-/// A reading is of the motion of so long before as the sensor is late, to the nearest step. Without
-/// any such sensor, none of this does anything.
+/// Simulated readings of all sensors other than encoders: inertial, torque, force and position.
 class SensorReadings {
  public:
-  /// @param step  of the plant [s]
+  /// @param step  step of the plant [s]
   SensorReadings(const Rig& rig, const Scenario& scenario, double step);
 
   int sensor_count() const { return mechanism_.inertial_count(); }
 
-  /// A step of the plant.
+  /// Records one step of the plant.
   /// @param motion   Plant::motion
-  /// @param control  what its motors are told meanwhile
+  /// @param control  controls of the motors during the step
   void take(const Eigen::MatrixXd& motion, const Eigen::VectorXd& control);
 
-  /// At the beginning of the step taken last, as Segment::inertial has it; NaN for what would be of
-  /// before the start.
+  /// Returns the readings at the beginning of the last step, laid out as Segment::inertial; NaN if
+  /// a delayed reading would predate the start.
   Eigen::RowVectorXd read();
 
  private:
@@ -37,8 +35,8 @@ class SensorReadings {
   const estimator::Mechanism& mechanism_;
   const Scenario& scenario_;
   estimator::TreeInverseDynamics<double> dynamics_;
-  std::vector<Eigen::Index> late_;  // steps by which each sensor is late
-  Eigen::MatrixXd past_;            // steps, round and round, × axes
+  std::vector<Eigen::Index> late_;  // delay of each sensor [steps]
+  Eigen::MatrixXd past_;            // ring buffer, steps × axes
   Eigen::Index taken_ = 0;
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;

@@ -19,17 +19,17 @@ namespace {
 using estimator::HingeQuantity;
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
-constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz; a CSV file of a gigabyte
+constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz, a CSV file of about 1 GB
 constexpr double kStepsPerSampleMax = 1e6;
 
-/// Commands of one motor at the samples, and their mean over any interval later on.
+/// Commands of one motor at the samples, and their mean over any time interval.
 class CommandHistory {
  public:
-  /// @param delay  after which the motor acts on them [s]
+  /// @param delay  input delay of the motor [s]
   CommandHistory(double period, double delay, const daq::CommandLimits& limits)
       : period_(period), delay_(delay), limits_(limits) {}
 
-  /// Takes the next command, limited as daq::SafetyMonitor limits that of a run.
+  /// Appends the next command, limited as daq::SafetyMonitor limits it on the rig.
   void append(double command) {
     const double slew = limits_.command_slew_per_s_max * period_;
     commands_.push_back(std::clamp(std::clamp(command, -limits_.command_max, limits_.command_max),
@@ -37,8 +37,8 @@ class CommandHistory {
   }
   double last() const { return commands_.empty() ? 0.0 : commands_.back(); }
 
-  /// Mean of what acts over `duration` from a time on: zero before the start, the last command held
-  /// after the end.
+  /// Returns the mean effective command over `duration` from `time`: zero before the start, the
+  /// last command after the end.
   double acting(double time, double duration) const {
     return mean(time - delay_, time - delay_ + duration);
   }
@@ -62,7 +62,7 @@ class CommandHistory {
   std::vector<double> commands_;
 };
 
-/// Turns true angles into what the encoders read.
+/// Simulated encoders: converts true joint coordinates to readings.
 class Encoders {
  public:
   Encoders(const Rig& rig, const Scenario& scenario, double step)
@@ -89,7 +89,7 @@ class Encoders {
 
   Eigen::Index count() const { return static_cast<Eigen::Index>(sensors_.size()); }
 
-  /// Tells where the joints are, step by step.
+  /// Records the joint states after each step.
   void take(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds) {
     if (sensors_.empty()) return;
     past_.push_back({angles, speeds});
@@ -98,7 +98,7 @@ class Encoders {
     }
   }
 
-  /// What they read after the last step; before the first all stood still.
+  /// Returns the readings after the last step. Before the start the rig is taken to stand still.
   Eigen::VectorXd read() {
     Eigen::VectorXd readings(count());
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
@@ -119,7 +119,7 @@ class Encoders {
     Eigen::VectorXd angles, speeds;
   };
 
-  /// Where a joint was so many steps ago, between two of them by a cubic.
+  /// Returns a joint's coordinate `ago` steps ago, interpolated by a cubic between steps.
   double place(int hinge, double ago) const {
     if (ago == 0.0) return past_.back().angles[hinge];
     const double at = static_cast<double>(past_.size()) - 1.0 - ago;
@@ -136,13 +136,13 @@ class Encoders {
   const Scenario& scenario_;
   double step_;
   std::vector<estimator::Sensor> sensors_;
-  std::vector<double> late_;  // in steps
-  std::deque<Past> past_;     // the last is now
+  std::vector<double> late_;  // delays [steps]
+  std::deque<Past> past_;     // the last entry is the present
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
 };
 
-/// Watches limits; says each thing once.
+/// Checks joint limits and reports each violation once.
 class Watch {
  public:
   Watch(const Rig& rig, const Scenario& scenario) : rig_(rig), scenario_(scenario) {}
@@ -176,8 +176,8 @@ class Watch {
   std::vector<std::string> reported_;
 };
 
-/// Steps per sample.
-/// @throws InputError when the period is no whole multiple of the step
+/// Returns the number of steps per sample.
+/// @throws InputError if the period is not a whole multiple of the step
 int count_steps(double period, double step) {
   const double ratio = period / step;
   if (!(step > 0.0) || !(ratio <= kStepsPerSampleMax)) {
@@ -195,7 +195,7 @@ int count_steps(double period, double step) {
   return *steps;
 }
 
-/// @throws InputError when nobody could keep them
+/// @throws InputError for more than kSamplesMax samples
 Eigen::Index count_samples(double duration, double period) {
   const double count = std::floor(duration / period + 1e-9) + 1.0;
   if (count >= 1.0 && count <= kSamplesMax) return static_cast<Eigen::Index>(count);
@@ -205,12 +205,12 @@ Eigen::Index count_samples(double duration, double period) {
                           " are the most; shorten the scenario or lower rate_hz");
 }
 
-/// Whether a release has come to rest before its duration was over.
+/// Whether a release came to rest before its duration ended.
 bool has_ended_early(const daq::Scenario& excitation, double time) {
   return excitation.phase() == daq::Phase::kFinished && time < excitation.duration_s();
 }
 
-/// One history for each motor, in the order of the joints.
+/// Returns one history per motor, in joint order.
 std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism,
                                            const Scenario& scenario, double period) {
   std::vector<CommandHistory> motors;
@@ -232,7 +232,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   SimulatedRun run;
   run.integrator = choose_integrator(mechanism, integrator);
   run.step = step;
-  double rate = scenario.rate;  // a sample's time is k / rate, the same number as on a rig's run
+  double rate = scenario.rate;  // time stamps k / rate equal those of a run on a rig
   run.period = 1.0 / rate;
   if (step > run.period * (1.0 + 1e-9)) {
     run.period = step;
@@ -253,7 +253,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
 
   Watch watch(rig, scenario);
   const std::unique_ptr<Plant> plant = make_plant(rig, scenario, step, run.integrator);
-  daq::Scenario excitation = scenario.excitation;  // it remembers where it is
+  daq::Scenario excitation = scenario.excitation;  // a copy, since it has a state
   Eigen::VectorXd control = Eigen::VectorXd::Zero(motor_count);
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
@@ -270,7 +270,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
       run.controls(k, m) = motor.last();
     }
     if (rest || run.cancelled) samples = k + 1;
-    // The last sample is read as the motion would go on.
+    // One extra step after the last sample gives the accelerations at it for sensor readings.
     const int after = k + 1 < samples ? steps : std::min(1, sensors.sensor_count());
     for (int i = 0; i < after; ++i) {
       const double begin = time + i * step;

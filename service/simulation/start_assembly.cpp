@@ -14,16 +14,16 @@ namespace {
 
 constexpr double kAnywhere = std::numeric_limits<double>::quiet_NaN();
 
-// How far from where it is stated a joint may come to be [rad], of a slide times its scale: read
-// ones are meant exactly, others may be stated with few digits.
+// Largest deviation of a joint from its given coordinate [rad; times the joint's scale]. Measured
+// joints must match exactly; the others may be given with few digits.
 constexpr double kReadNear = 1e-3, kPassiveNear = 0.05;
 
-// Joints go to where they are stated by steps of at most this [rad], so that loops stay assembled
-// as they are.
+// Joints move to their given coordinates by steps of at most this [rad], so that the loops keep
+// their assembly branch.
 constexpr double kWayStep = 0.05;
 constexpr int kWayStepsMax = 1000;
 
-/// Takes joints of closed loops to where they are stated to be.
+/// Moves the joints of closed loops to their given coordinates.
 class StartAssembly {
  public:
   StartAssembly(const estimator::Mechanism& mechanism, const Eigen::VectorXd& stated)
@@ -49,7 +49,7 @@ class StartAssembly {
     return mechanism_.hinges[static_cast<std::size_t>(j)];
   }
 
-  /// What assembled_at says.
+  /// Returns the assembly guesses of the rig file (assembled_at).
   Eigen::VectorXd described() const {
     Eigen::VectorXd at(stated_.size());
     for (Eigen::Index j = 0; j < at.size(); ++j) at[j] = hinge(j).assembled_at;
@@ -76,8 +76,7 @@ class StartAssembly {
     return true;
   }
 
-  /// Of the other ways to assemble the loops with joints where they are stated, that nearest to
-  /// where they rest.
+  /// Searches all assembly branches with the given coordinates for the one nearest to rest.
   std::optional<Eigen::VectorXd> search(const Eigen::VectorXd& rest) {
     std::optional<Eigen::VectorXd> nearest;
     estimator::LoopClosure closure(mechanism_);
@@ -97,8 +96,8 @@ class StartAssembly {
     return sum;
   }
 
-  /// Brings the joints that are read to exactly where they are stated.
-  /// @return false where some are not where they are stated to be
+  /// Moves the measured joints exactly to their given coordinates.
+  /// @return false if a joint misses its given coordinate
   bool settle(Eigen::VectorXd& joints) {
     Eigen::VectorXd read = stated_;
     for (Eigen::Index j = 0; j < read.size(); ++j) {

@@ -7,12 +7,12 @@
 
 namespace service {
 
-/// Where joints begin when `stated` says of some where [rad or m]; NaN: nothing is said of it.
+/// Returns the initial joint coordinates [rad or m]. `stated` gives some of them; NaN: not given.
 ///
-/// The others begin at zero. In a rig with loops they begin where it rests (find_rest), or, with
-/// some joints stated, where that takes them on the way from rest with loops closed.
+/// The others are zero. In a rig with loops they take the rest position (find_rest); given joints
+/// are moved from there with the loops closed.
 ///
-/// @return nothing where the loops cannot be closed with the stated joints there
+/// @return nullopt if the loops cannot be closed with the given coordinates
 std::optional<Eigen::VectorXd> assemble_joints(const estimator::Mechanism& mechanism,
                                                const Eigen::VectorXd& stated);
 

@@ -8,7 +8,7 @@
 namespace service {
 namespace {
 
-constexpr double kRounding = 1e-5;  // of a step: less is of how even steps are written
+constexpr double kRounding = 1e-5;  // share of the smallest step; less is rounding
 
 double noise_of(const std::vector<double>& values) {
   std::vector<double> differences;

@@ -21,7 +21,7 @@ std::string csv_row(const std::vector<std::string>& cells) {
 
 std::string csv_number(double value) {
   char digits[32];
-  const auto result =  // without the sign of a zero
+  const auto result =  // + 0.0 turns −0 into 0
       std::to_chars(digits, digits + sizeof digits, value + 0.0, std::chars_format::general, 10);
   return {digits, result.ptr};
 }

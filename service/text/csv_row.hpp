@@ -5,10 +5,10 @@
 
 namespace service {
 
-/// Cells between commas, quoted where they need it, with a line end.
+/// Returns one CSV line: the cells, quoted where needed, with commas between and a line end.
 std::string csv_row(const std::vector<std::string>& cells);
 
-/// A number with ten significant digits: more than sensors have, in less space than exact ones.
+/// Returns a number with ten significant digits: more than sensors resolve, shorter than exact.
 std::string csv_number(double value);
 
 }  // namespace service

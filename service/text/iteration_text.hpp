@@ -4,9 +4,9 @@
 
 namespace service {
 
-/// "joint estimation: iteration 3  cost 12.5  gradient 0.1" of a calibration under way.
+/// Returns a progress line, "joint estimation: iteration 3  cost 12.5  gradient 0.1".
 ///
-/// @param another_problem  whether the costs told before are of another one, which the text says
+/// @param another_problem  the cost function has changed since the last line; the text notes it
 std::string iteration_text(const std::string& stage, int iteration, double cost, double gradient,
                            bool another_problem);
 

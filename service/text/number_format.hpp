@@ -14,10 +14,10 @@ using notation::format_with_deviation;
 using notation::Measured;
 using notation::Notation;
 
-/// With a capital at its beginning and a full stop at its end.
+/// Returns the text with a capital first letter and a full stop.
 std::string as_sentence(std::string text);
 
-/// Columns a UTF-8 text takes on a terminal.
+/// Returns the number of terminal columns that a UTF-8 text takes.
 int display_width(const std::string& text);
 
 }  // namespace service

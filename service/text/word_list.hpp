@@ -5,7 +5,7 @@
 
 namespace service {
 
-/// "a, b, c"; "" of nothing.
+/// Returns "a, b, c", or "" for an empty list.
 inline std::string word_list(const std::vector<std::string>& words) {
   std::string list;
   for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;

@@ -12,7 +12,7 @@ namespace {
 
 using tinyxml2::XMLElement;
 
-constexpr double kNear = 1e-6;  // between what should be equal [m] or [-]
+constexpr double kNear = 1e-6;  // tolerance of equality [m] or [-]
 
 std::string name_of(const XMLElement& element) {
   const char* const name = element.Attribute("name");
@@ -20,7 +20,7 @@ std::string name_of(const XMLElement& element) {
   return std::string("'").append(name).append("'");
 }
 
-/// Motors: force gear · (gain control + bias) with bias by speed alone.
+/// Reads motors: force gear · (gain control + bias), bias proportional to speed.
 class MotorReader {
  public:
   MotorReader(const MjcfSource& source, Robot& robot) : source_(source), robot_(robot) {}
@@ -36,7 +36,7 @@ class MotorReader {
   }
 
  private:
-  /// All kinds of actuators share their defaults.
+  /// Returns an attribute; all kinds of actuators share their defaults.
   std::vector<double> numbers(const XMLElement& element, const char* name) const {
     for (const char* const kind : {"general", "motor"}) {
       auto found = source_.numbers(element, kind, name, "");
@@ -88,7 +88,7 @@ class MotorReader {
   Robot& robot_;
 };
 
-/// A point that two links share.
+/// Point that two links have in common.
 struct Connection {
   std::string name;
   std::array<MjcfPlaces::Site, 2> ends;
@@ -128,7 +128,7 @@ class ConstraintReader {
         "in proportion: left out");
   }
 
-  /// y − y₀ = c₀ + c₁ (x − x₀), from where both stand in the pose of the file.
+  /// Adds y − y₀ = c₀ + c₁ (x − x₀), with x₀ and y₀ the coordinates in the file's pose.
   bool add_following(const XMLElement& element) const {
     if (std::strcmp(element.Name(), "joint") != 0) return false;
     const char* const one = element.Attribute("joint1");
@@ -178,7 +178,7 @@ class ConstraintReader {
           MjcfPlaces::Site{links[0], anchor},
           MjcfPlaces::Site{links[1], between.rotation * anchor + between.translation}};
     }
-    // Only a body can be the child.
+    // The world cannot be the child.
     if (connection.ends[1].link == 0) std::swap(connection.ends[0], connection.ends[1]);
     connections.push_back(connection);
     return connection.ends[0].link != connection.ends[1].link;
@@ -200,7 +200,7 @@ class ConstraintReader {
     robot_.loops.push_back(loop);
   }
 
-  /// Two points make an axis.
+  /// Adds a hinge with the axis through two points.
   bool add_hinge(const Connection& a, const Connection& b) const {
     const Eigen::Vector3d first = b.ends[0].at - a.ends[0].at, second = b.ends[1].at - a.ends[1].at;
     const double length = first.norm();
@@ -211,12 +211,13 @@ class ConstraintReader {
     return true;
   }
 
-  /// One point does where all joints around turn about one direction, or slide across it.
+  /// Adds a hinge from one point, if all rotary joints of the loop are parallel and all prismatic
+  /// ones perpendicular to them.
   bool add_flat_hinge(const Connection& connection) const {
     std::set<const RobotJoint*> around;
     for (const MjcfPlaces::Site& end : connection.ends) {
       for (const RobotJoint* j = above_[end.link]; j != nullptr; j = above_[j->parent]) {
-        if (!around.insert(j).second) around.erase(j);  // on both ways: above the loop
+        if (!around.insert(j).second) around.erase(j);  // on both branches: above the loop
       }
     }
     std::vector<Eigen::Vector3d> turns, slides;
@@ -235,7 +236,7 @@ class ConstraintReader {
     return true;
   }
 
-  /// Of a link in the file's pose; links between the joints of one body are turned as that is.
+  /// Returns a link's orientation in the file's pose; auxiliary links have that of their body.
   const Eigen::Matrix3d& orientation_of(std::size_t link) const {
     return places_.at_reference[link].rotation;
   }

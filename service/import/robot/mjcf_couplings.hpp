@@ -9,21 +9,21 @@
 
 namespace service {
 
-/// Where links and named points of a MuJoCo model are.
+/// Positions of links and sites of a MuJoCo model.
 struct MjcfPlaces {
   struct Site {
     std::size_t link = 0;
-    Eigen::Vector3d at;  ///< in its frame [m]
+    Eigen::Vector3d at;  ///< in the link's frame [m]
   };
   std::map<std::string, std::size_t> links;
   std::map<std::string, Site> sites;
-  std::vector<Placement> at_reference;       ///< of each link, in the pose that the file states
-  std::map<std::string, double> references;  ///< where joints stand in it [rad] or [m]
+  std::vector<Placement> at_reference;       ///< of each link in the file's pose
+  std::map<std::string, double> references;  ///< joint coordinates in that pose [rad or m]
 };
 
-/// Adds motors to the robot's joints, joints that follow others in proportion, and loops that
-/// connections close by a hinge: two points that two bodies share, or one where everything between
-/// turns about parallel axes. All other actuators, constraints and tendons are noted.
+/// Adds motors, mimic joints, and loops closed by a hinge to a robot. MuJoCo describes such a loop
+/// by two common points of two bodies, or by one point if the loop is planar. All other actuators,
+/// constraints and tendons are noted.
 void add_couplings(const MjcfSource& source, const MjcfPlaces& places, Robot& robot);
 
 }  // namespace service

@@ -52,12 +52,12 @@ class MjcfReader {
     robot_.gravity = gravity;
   }
 
-  /// What bodies are put on: a link, a placement in its frame, classes of what they hold.
+  /// Parent of a body: a link, a placement in its frame, default class of its contents.
   struct Parent {
     std::size_t link;
     Placement placement;
     std::string classes;
-    bool moves;  ///< against the world
+    bool moves;  ///< relative to the world
   };
 
   static std::string classes_of(const XMLElement& element, const std::string& around) {
@@ -121,7 +121,7 @@ class MjcfReader {
     } else {
       add_joints(joints, name, classes, parent.link, link, placement);
     }
-    // Links between the joints of one body stand as that does.
+    // Auxiliary links between the joints of one body have its pose.
     const Placement at_reference = places_.at_reference[link];
     places_.at_reference.resize(robot_.links.size(), at_reference);
     read_contents(element, {link, {}, classes, moves});
@@ -179,7 +179,7 @@ class MjcfReader {
                          .inertia = frame.rotation * J * frame.rotation.transpose()};
   }
 
-  /// All joints of a body, one after the other, with links without mass between.
+  /// Adds all joints of a body in series, with massless links between them.
   void add_joints(const std::vector<const XMLElement*>& elements, const std::string& body,
                   const std::string& classes, std::size_t parent, std::size_t child,
                   const Placement& placement) {
@@ -198,7 +198,7 @@ class MjcfReader {
         joint.child = robot_.links.size();
         robot_.links.push_back({.name = body + "_after_" + joint.name, .inertial = {}});
       }
-      // The pose of the file is that at `ref`.
+      // The file's pose is that at coordinate `ref`.
       const double at_file = reference_of(*elements[k], joint.traits(), classes);
       joint.origin = origin * moved_by(joint, -at_file);
       places_.references[joint.name] = at_file;
@@ -214,7 +214,7 @@ class MjcfReader {
     return is.turns ? source_.radians(ref) : ref;
   }
 
-  /// What a joint's motion by that much does to its child.
+  /// Returns the displacement of the child for a joint motion.
   static Placement moved_by(const RobotJoint& joint, double by) {
     if (by == 0.0) return {};
     if (!joint.traits().turns) return {.translation = by * joint.axis};
@@ -265,7 +265,7 @@ class MjcfReader {
     return joint;
   }
 
-  /// Further numbers are factors of higher powers, which joints here do not have.
+  /// Returns the linear coefficient; those of higher powers are unsupported and noted.
   double first_of(const XMLElement& element, const char* name, const std::string& classes,
                   const std::string& joint) {
     const std::vector<double> v = source_.numbers(element, "joint", name, classes);

@@ -6,12 +6,12 @@
 
 namespace service {
 
-/// Reads a MuJoCo model (MJCF): bodies with their inertials, joints that turn, slide or are free,
-/// defaults, motors, gravity, and connections that close a loop by a hinge. Shapes, contacts,
-/// sensors and looks are passed over; what else the model has and a robot here has not is noted.
+/// Reads a MuJoCo model (MJCF): bodies with inertials, hinge, slide and free joints, defaults,
+/// motors, gravity, and connections that close a loop by a hinge. Geometry, contacts, sensors and
+/// visuals are skipped; other unsupported elements are noted.
 /// @param path  for messages
-/// @throws proto::InputError "FILE:LINE: what; what to do", also for masses that only MuJoCo
-///         computes from shapes
+/// @throws proto::InputError "FILE:LINE: message; remedy", also for masses that only MuJoCo can
+///         compute from geometry
 Robot parse_mjcf(const std::string& path, const std::string& text);
 
 }  // namespace service

@@ -138,7 +138,7 @@ Eigen::Matrix3d MjcfSource::orientation(const XMLElement& element) const {
   if (const auto v = stated("euler", 3); !v.empty()) {
     Eigen::Matrix3d R = Eigen::Matrix3d::Identity();
     for (std::size_t k = 0; k < 3; ++k) {
-      // Small letters turn about axes that turn along, capital ones about those of the parent.
+      // Lower-case letters are intrinsic rotations, capitals extrinsic ones.
       const char letter = euler_sequence_[k];
       const int about = std::tolower(letter) - 'x';
       const Eigen::Matrix3d turn =

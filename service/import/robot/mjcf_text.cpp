@@ -7,7 +7,7 @@
 namespace service {
 namespace {
 
-// Two points of an axis that stay together make a hinge; so far apart as levers of a rig are.
+// Two connected points on the axis make a hinge; their distance is of the size of a rig's levers.
 constexpr double kSiteDistance = 0.1;  // [m]
 
 std::string list(const Eigen::Vector3d& v) {
@@ -45,13 +45,13 @@ class MjcfWriter {
  private:
   void open(const char* element) { xml_.OpenElement(element); }
 
-  /// A joint as the body has it that comes at the end of joints of links without mass.
+  /// Joint of a body, possibly passed on from a massless link above it.
   struct BodyJoint {
     const RobotJoint* joint;
     Eigen::Vector3d axis, at;  ///< in the body's frame
   };
 
-  /// Joints from one to the next link that has mass, or at which the tree parts.
+  /// Returns the joints from `first` to the next link that has mass or branches.
   std::vector<std::size_t> joints_to_body(std::size_t first) const {
     std::vector<std::size_t> chain = {first};
     for (;;) {
@@ -63,7 +63,7 @@ class MjcfWriter {
 
   void write_body(std::size_t first) {
     const std::vector<std::size_t> chain = joints_to_body(first);
-    Placement inner;  // of the body's frame in that of the link at hand
+    Placement inner;  // the body's frame in the current link's
     std::vector<BodyJoint> joints;
     for (std::size_t k = chain.size(); k-- > 0;) {
       const RobotJoint& joint = robot_.joints[chain[k]];
@@ -142,7 +142,7 @@ class MjcfWriter {
     if (joint.velocity > 0.0) speeds_ += (speeds_.empty() ? "'" : ", '") + joint.name + "'";
   }
 
-  /// Points of hinges that close loops, on this link.
+  /// Writes the points on this link of hinges that close loops.
   void write_sites(std::size_t link) {
     for (const RobotLoop& loop : robot_.loops) {
       for (std::size_t side = 0; side < 2; ++side) {

@@ -21,9 +21,9 @@ using estimator::Hinge;
 using estimator::HingeQuantity;
 using estimator::Mechanism;
 
-constexpr double kSeenShare = 1e-9;  // by which a moment that motions see may change
+constexpr double kSeenShare = 1e-9;  // largest relative change of an identifiable moment
 
-/// What a hinge has beside friction and no description of a robot; told where it is not zero.
+/// Joint properties other than friction that robot descriptions lack; noted if not zero.
 constexpr struct {
   HingeQuantity quantity;
   const char* what;
@@ -32,7 +32,7 @@ constexpr struct {
                 {HingeQuantity::kEncoderOffset, "an encoder's offset"},
                 {HingeQuantity::kEncoderDelay, "an encoder's delay"}};
 
-/// One side of a joint: a body, and the joint's frame and point there, from its centre of mass.
+/// Side of a joint: a body, and the joint's frame and point on it, from its centre of mass.
 struct Side {
   int body;
   Eigen::Matrix3d frame;
@@ -83,7 +83,7 @@ class RobotBuilder {
     return mechanism_.hinge_parameter(hinge, quantity).value;
   }
 
-  /// Where the frame that the rig file gives points in lies, from the centre of mass.
+  /// Returns the origin of the rig file's body frame, relative to the centre of mass.
   Eigen::Vector3d frame_of(int body) const {
     if (body == Hinge::kGround) return Eigen::Vector3d::Zero();
     Eigen::Vector3d frame = Eigen::Vector3d::Zero();
@@ -96,7 +96,8 @@ class RobotBuilder {
     return frame;
   }
 
-  /// Moments that no motion sees may be anything in a rig file, and must fit in a robot's.
+  /// Returns an inertia that is physically consistent. Rig files allow any value for moments
+  /// without effect on the motion; robot descriptions do not.
   Eigen::Matrix3d inertia_of(int body, double mass) {
     const Eigen::Matrix3d inertia =
         estimator::inertia_matrix(estimator::moments_of(mechanism_, body));
@@ -127,7 +128,7 @@ class RobotBuilder {
     }
   }
 
-  /// Point and direction of a joint's side in the frame of its link.
+  /// Returns the point of a joint's side in the frame of its link.
   Eigen::Vector3d point_in_link(const Side& side) const {
     const Eigen::Vector3d point = side.point - frame_of(side.body);
     return side.body == Hinge::kGround ? Eigen::Vector3d(rig_from_robot_world().transpose() * point)
@@ -145,7 +146,7 @@ class RobotBuilder {
     const auto connect = [&](const auto& source, const Eigen::Vector3d& a,
                              const Eigen::Vector3d& b) {
       Side parent{source.body_a, source.frame_a, a}, child{source.body_b, source.frame_b, b};
-      // The other way round, the same turn is one about the opposite axis.
+      // With parent and child exchanged, the same rotation is about the opposite axis.
       if (!edge.forward) std::swap(parent, child);
       joint.name = source.name;
       joint.parent = link_of(parent.body);
@@ -222,7 +223,7 @@ class RobotBuilder {
     robot_.loops.push_back(loop);
   }
 
-  /// What closes a loop is no joint there, and neither follows nor is followed.
+  /// Removes couplings of joints that close a loop, since these are no joints in the robot.
   void leave_out_following(const std::set<int>& hinges_in_tree) {
     for (const estimator::Coupling& each : mechanism_.couplings) {
       if (hinges_in_tree.contains(each.hinge) && hinges_in_tree.contains(each.follows)) continue;

@@ -5,9 +5,9 @@
 
 namespace service {
 
-/// A rig as a robot: its bodies with their frames as links below one that is the ground, which is
-/// called "world". Notes tell, a sentence each, what no description of a robot has a place for:
-/// friction that falls with speed, that of loads, delays, offsets of encoders, and so on.
+/// Converts a rig to a robot: bodies become links, below a link "world" for the ground. Notes list,
+/// one sentence each, what robot descriptions cannot represent: friction that decreases with speed
+/// or depends on load, delays, encoder offsets, and so on.
 Robot robot_of(const Rig& rig);
 
 }  // namespace service

@@ -30,7 +30,7 @@ bool Robot::follows(std::string joint, const std::string& other) const {
 
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
                     const std::string& prefix, int line) {
-  // Named by the axes of rig files, whose y points up.
+  // Named after the axes of rig files, whose y is up.
   static const char* const kNames[] = {"slide_x", "slide_y", "slide_z",
                                        "turn_y",  "turn_x",  "turn_z"};
   static const int kAxes[] = {0, 1, 2, 1, 0, 2};
@@ -44,7 +44,7 @@ void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const P
     joint.line = line;
     joint.of_free_body = true;
     const Eigen::Vector3d axis = rig_from_robot_world().transpose().col(kAxes[k]);
-    // The axes are the parent's; those of the child may be turned against them.
+    // The axes are those of the parent; the child may be rotated.
     if (k == 0) joint.origin.translation = origin.translation;
     if (last) joint.origin.rotation = origin.rotation;
     joint.axis = last ? Eigen::Vector3d(origin.rotation.transpose() * axis) : axis;

@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// Reads a URDF file or a MuJoCo model, whichever the text is.
-/// @throws proto::InputError "FILE:LINE: what; what to do"
+/// Reads a URDF file or a MuJoCo model; the root element decides.
+/// @throws proto::InputError "FILE:LINE: message; remedy"
 Robot parse_robot(const std::string& path, const std::string& text);
 
 }  // namespace service

@@ -15,17 +15,17 @@
 namespace service {
 namespace {
 
-// What friction that the file does not state begins at: small for a robot's joint.
+// Initial values of friction that the file does not give: small for a robot's joint.
 constexpr double kViscousStart = 0.01;  // [N·m·s/rad] or [N·s/m]
 constexpr double kDryStart = 0.01;      // [N·m] or [N]
 
-// How far gravity may lean in a rig file.
+// Largest tilt of gravity in a rig file.
 constexpr double kTiltMost = 1.5;  // [rad]
 
-// The least moment that a rig file takes.
+// Least moment of inertia in a rig file.
 constexpr double kInertiaLeast = 1e-9;  // [kg·m²]
 
-/// An exact number; what rounding left of a zero is one.
+/// Returns an exact number; values within rounding of zero become 0.
 std::string number(double value, double size = 1.0) {
   if (std::abs(value) < 1e-15 * size) return "0";
   return notation::format_exact(value);
@@ -40,7 +40,7 @@ std::string direction(const Eigen::Vector3d& v) {
   return text + " }";
 }
 
-/// The coordinates that are not zero; empty at the origin.
+/// Returns the nonzero coordinates; empty at the origin.
 std::string point(const Eigen::Vector3d& v) {
   std::string text;
   const char* const names[] = {" x", " y", " z"};
@@ -50,7 +50,8 @@ std::string point(const Eigen::Vector3d& v) {
   return text;
 }
 
-/// Some direction across an axis: the coordinate axis that is most across it, made so entirely.
+/// Returns a unit vector perpendicular to an axis, derived from the most perpendicular coordinate
+/// axis.
 Eigen::Vector3d across(const Eigen::Vector3d& axis) {
   Eigen::Index least = 0;
   axis.cwiseAbs().minCoeff(&least);
@@ -58,10 +59,10 @@ Eigen::Vector3d across(const Eigen::Vector3d& axis) {
   return (e - e.dot(axis) * axis).normalized();
 }
 
-/// Where a link ended up: on a body, or on the ground.
+/// Body that represents a link: a body of the rig, or the ground.
 struct Carrier {
   std::string body = "ground";
-  Placement placement;  ///< of the link's frame in the body's
+  Placement placement;  ///< link frame in the body's
 };
 
 class RigWriter {
@@ -102,7 +103,7 @@ class RigWriter {
   }
 
  private:
-  /// A name that rig files allow, and that nothing else has.
+  /// Returns a valid and unique name for the rig file.
   std::string named(const std::string& name) {
     std::string allowed = name;
     std::ranges::replace_if(
@@ -229,7 +230,8 @@ class RigWriter {
     add_safety(joint, name);
   }
 
-  /// What follows another joint has no encoder of its own, and no range: its joint has both.
+  /// Adds the coupling of a mimic joint. It gets no encoder and no range, since the other joint has
+  /// both.
   bool add_following(const RobotJoint& joint) {
     if (!joint.follows) return false;
     const RobotFollow& follows = *joint.follows;
@@ -248,7 +250,7 @@ class RigWriter {
     return std::ranges::find(robot_.joints, name, &RobotJoint::name);
   }
 
-  /// The name of a joint in the rig file, which one that follows it may need first.
+  /// Returns a joint's name in the rig file. A mimic joint may need it before the joint is written.
   const std::string& name_of(const RobotJoint& joint) {
     const auto found = joint_names_.find(joint.name);
     return found != joint_names_.end()
@@ -305,7 +307,7 @@ class RigWriter {
              end("child", *second, 1) + "}\n";
   }
 
-  // Gravity is (0, −g, 0) turned about an axis that lies level.
+  // Gravity is (0, −g, 0) rotated about a horizontal axis.
   void add_gravity() {
     if (!robot_.gravity) return;
     const Eigen::Vector3d g = rig_from_robot_world() * *robot_.gravity;
@@ -356,9 +358,9 @@ class RigWriter {
   const Robot& robot_;
   const RobotImport& choice_;
   std::vector<std::vector<std::size_t>> joints_below_;
-  std::vector<std::optional<Carrier>> carriers_;  // of links, once they are written
+  std::vector<std::optional<Carrier>> carriers_;  // of the links already written
   std::set<std::string> names_;
-  std::map<std::string, std::string> joint_names_;  // in the rig file, of those in the robot
+  std::map<std::string, std::string> joint_names_;  // robot's names → rig file's names
   std::string text_, safety_, columns_, controls_;
   std::vector<std::string> notes_;
 };

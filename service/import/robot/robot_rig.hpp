@@ -7,26 +7,25 @@
 
 namespace service {
 
-/// How a robot stands, and what recordings of it are called.
+/// Options for converting a robot to a rig file.
 struct RobotImport {
-  std::string source;     ///< name of the file, for the first line of the rig file
-  bool floating = false;  ///< the base moves freely; else it is part of the ground
-  bool friction = true;   ///< viscous and dry friction of every joint are to be estimated
+  std::string source;     ///< name of the source file, for the first line
+  bool floating = false;  ///< the base moves freely; else it is fixed to the ground
+  bool friction = true;   ///< estimate viscous and dry friction of every joint
 };
 
-/// A rig file, and what it does not say that the robot's description does.
+/// Rig file, and notes on contents of the robot's description that it lacks.
 struct RigText {
   std::string text;
   std::vector<std::string> notes;
 };
 
-/// Writes a robot as a rig file (proto/rig.proto) that loads as it is.
+/// Writes a robot as a valid rig file (proto/rig.proto).
 ///
-/// A link becomes a body with its frame where the description has it, the centre of mass as a point
-/// in it. World z of a description points up, as y of rig files does. Links without mass become
-/// part of what they are fixed to, stand between two axes, or are left out where they carry
-/// nothing.
-/// @throws proto::InputError where nothing that has mass moves
+/// A link becomes a body with the same frame; its centre of mass is a point in it. The world's z
+/// (up) becomes y. Massless links are merged with the link they are fixed to, kept between two
+/// joints, or left out if they carry nothing.
+/// @throws proto::InputError if no moving link has mass
 RigText write_rig(Robot robot, const RobotImport& choice);
 
 }  // namespace service

@@ -7,18 +7,18 @@
 
 namespace service {
 
-/// A robot's description, and what the format has no place for, a sentence each.
+/// Robot description, and notes on what its format cannot represent, one sentence each.
 struct RobotText {
   std::string text;
   std::vector<std::string> notes;
 };
 
-/// Writes a robot as a URDF file, whose link frames lie on the axes that carry them.
-/// @param remarks  lines of a comment at the file's head
+/// Writes a robot as a URDF file, with link frames on the axes of their joints.
+/// @param remarks  lines of a comment at the beginning of the file
 RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks);
 
-/// Writes a robot as a MuJoCo model (MJCF). Links without mass become joints of the body that they
-/// carry, as MuJoCo wants it, and a hinge that closes a loop two points that stay together.
+/// Writes a robot as a MuJoCo model (MJCF). Joints of a massless link are passed on to the body
+/// that it carries, as MuJoCo requires. A hinge that closes a loop becomes two connected points.
 RobotText mjcf_text(const Robot& robot, const std::vector<std::string>& remarks);
 
 }  // namespace service

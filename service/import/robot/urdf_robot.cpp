@@ -12,11 +12,11 @@ namespace {
 using tinyxml2::XMLElement;
 
 constexpr double kUnbounded = 1e4;  // [rad] or [m]
-// Lighter links are marks on others, given a mass for simulators' sake.
+// Lighter links are markers with a nominal mass for simulators.
 constexpr double kMassLeast = 1e-6;  // [kg]
 constexpr const char* kTree = "; a URDF is a tree (describe a closed loop in a rig file)";
 
-/// Reads one file; every fault names it and the line.
+/// Reads one file; error messages give its name and the line.
 class UrdfReader {
  public:
   UrdfReader(const std::string& path, const std::string& text) : xml_(path, text) {}
@@ -55,7 +55,8 @@ class UrdfReader {
     }
   }
 
-  /// Roll, pitch and yaw turn about the fixed axes x, y and z, in this order.
+  /// Returns the pose of an origin. Roll, pitch and yaw are about the fixed x, y and z axes, in
+  /// this order.
   Placement placement(const XMLElement* origin) const {
     const Eigen::Vector3d rpy = xml_.vector_or(origin, "rpy", Eigen::Vector3d::Zero());
     Placement placement;
@@ -147,7 +148,7 @@ class UrdfReader {
     if (limit != nullptr && std::string_view(element.Attribute("type")) != "continuous") {
       joint.lower = xml_.number_or(limit, "lower", 0.0);
       joint.upper = xml_.number_or(limit, "upper", 0.0);
-      // What is left out is no range, and some write one that nothing reaches.
+      // A missing range and an unreachably wide one both mean that there is no range.
       const bool range = joint.lower < joint.upper && joint.lower > -kUnbounded;
       if (!range || joint.upper > kUnbounded) {
         joint.lower = -std::numeric_limits<double>::infinity();
@@ -165,12 +166,12 @@ class UrdfReader {
       joint.follows = {.joint = xml_.text_of(*mimic, "joint", "mimic"),
                        .ratio = xml_.number_or(mimic, "multiplier", 1.0),
                        .offset = xml_.number_or(mimic, "offset", 0.0)};
-      joint.motor.reset();  // that drives the joint that it follows
+      joint.motor.reset();  // the motor drives the mimicked joint
     }
     robot.joints.push_back(std::move(joint));
   }
 
-  /// Why a joint cannot follow the other that it mimics; empty: it can.
+  /// Returns why a joint cannot mimic the other one; empty: it can.
   static std::string obstacle(const Robot& robot, const RobotJoint& joint) {
     const auto other = std::ranges::find(robot.joints, joint.follows->joint, &RobotJoint::name);
     if (other == robot.joints.end()) return "', which is no joint of the file";
@@ -179,7 +180,7 @@ class UrdfReader {
     return joint.follows->ratio == 0.0 ? "' times 0" : "";
   }
 
-  /// What cannot follow is held where it is at zero, and so is what follows that.
+  /// Fixes joints that cannot mimic, and joints that mimic these, at zero.
   static void hold_what_cannot_follow(Robot& robot) {
     for (std::size_t round = 0; round < robot.joints.size(); ++round) {
       for (RobotJoint& joint : robot.joints) {
@@ -194,7 +195,7 @@ class UrdfReader {
     }
   }
 
-  /// A tree: every link but one is the child of one joint, and hangs from that one.
+  /// Finds the root and checks for a tree: every other link has one parent joint.
   void find_root(const XMLElement& element, Robot& robot) const {
     std::vector<const RobotJoint*> above(robot.links.size(), nullptr);
     for (const RobotJoint& joint : robot.joints) {

@@ -6,11 +6,11 @@
 
 namespace service {
 
-/// Reads a URDF file: links, inertials, joints with their limits, dynamics and mimicry. Shapes,
-/// materials, meshes and extensions of simulators are passed over.
+/// Reads a URDF file: links, inertials, joints with limits, dynamics and mimicry. Geometry,
+/// materials and simulator extensions are skipped.
 /// @param path  for messages
-/// @throws proto::InputError "FILE:LINE: what; what to do" for what is no URDF, no tree, or has
-///         joints of other types
+/// @throws proto::InputError "FILE:LINE: message; remedy" if it is not a URDF, is not a tree, or
+///         has unsupported joint types
 Robot parse_urdf(const std::string& path, const std::string& text);
 
 }  // namespace service

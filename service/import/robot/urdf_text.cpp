@@ -7,8 +7,8 @@
 namespace service {
 namespace {
 
-/// Roll, pitch and yaw of a rotation, taken off one after the other: well known in sum wherever
-/// pitch stands, though roll and yaw may each be anything at a quarter turn.
+/// Returns roll, pitch and yaw of a rotation. Near a pitch of ± 90° roll and yaw are undetermined
+/// individually, but the three together still give the rotation accurately.
 Eigen::Vector3d roll_pitch_yaw(const Eigen::Matrix3d& R) {
   const double yaw = std::atan2(R(1, 0), R(0, 0));
   const double c = std::cos(yaw), s = std::sin(yaw);
@@ -74,7 +74,7 @@ class UrdfWriter {
     xml_.PushAttribute("type", !joint.kind                                  ? "fixed"
                                : joint.traits().wraps && !joint.has_range() ? "continuous"
                                                                             : joint.traits().urdf);
-    // The child's frame lies on the axis here.
+    // The child's frame is on the axis.
     write_origin(
         joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
         roll_pitch_yaw(joint.origin.rotation));
@@ -119,11 +119,11 @@ class UrdfWriter {
       push(xml_, "lower", joint.lower);
       push(xml_, "upper", joint.upper);
     } else if (needs_range) {
-      constexpr double kAnywhere = 1e4;  // a slide must have a range [m]
+      constexpr double kAnywhere = 1e4;  // a prismatic joint must have a range [m]
       push(xml_, "lower", -kAnywhere);
       push(xml_, "upper", kAnywhere);
     }
-    // Both must be there; 0 where none is known.
+    // Both attributes are required; 0: unknown.
     push(xml_, "effort", effort);
     push(xml_, "velocity", joint.velocity);
     xml_.CloseElement();
@@ -171,7 +171,7 @@ class UrdfWriter {
 
   const Robot& robot_;
   std::vector<std::string> notes_;
-  std::vector<Eigen::Vector3d> shifts_;  // of each link's frame to the axis that carries it
+  std::vector<Eigen::Vector3d> shifts_;  // from each link's frame to the axis of its joint
   tinyxml2::XMLPrinter xml_;
 };
 

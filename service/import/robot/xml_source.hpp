@@ -8,14 +8,14 @@
 
 namespace service {
 
-/// An XML file that is read; every fault names it and the line.
+/// Reader of an XML file. Error messages give the file and the line.
 class XmlSource {
  public:
   /// @param path  for messages
-  /// @throws proto::InputError for what is no XML
+  /// @throws proto::InputError if it is not XML
   XmlSource(std::string path, const std::string& text);
 
-  /// The outermost element, or none.
+  /// Returns the outermost element, or nullptr.
   const tinyxml2::XMLElement* root() const { return document_.RootElement(); }
 
   [[noreturn]] void fail(int line, const std::string& what) const;
@@ -23,16 +23,17 @@ class XmlSource {
     fail(element.GetLineNum(), what);
   }
 
-  /// An attribute that must be there. @param what  the element is, for people
+  /// Returns a required attribute. @param what  name of the element for messages
   std::string text_of(const tinyxml2::XMLElement& element, const char* attribute,
                       const char* what) const;
 
-  /// Numbers in a text, of an attribute for the message.
-  /// @param count  how many there must be; 0: any
+  /// Parses the numbers of an attribute's text.
+  /// @param count  required count; 0: any
   std::vector<double> numbers(const tinyxml2::XMLElement& element, const char* attribute,
                               const char* text, std::size_t count) const;
 
-  /// An attribute's number or vector; `otherwise` where the element or the attribute is not there.
+  /// Returns an attribute's number or vector; `otherwise` if the element or the attribute is
+  /// missing.
   double number_or(const tinyxml2::XMLElement* element, const char* attribute,
                    double otherwise) const;
   Eigen::Vector3d vector_or(const tinyxml2::XMLElement* element, const char* attribute,

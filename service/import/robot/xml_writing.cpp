@@ -10,7 +10,7 @@ std::string number_list(const std::vector<double>& values) {
   std::string text;
   for (const double value : values) {
     if (!text.empty()) text += ' ';
-    text += notation::format_exact(value == 0.0 ? 0.0 : value);  // no minus before a zero
+    text += notation::format_exact(value == 0.0 ? 0.0 : value);  // −0 becomes 0
   }
   return text;
 }

@@ -8,14 +8,14 @@
 
 namespace service {
 
-/// Numbers that read as the same again, with a space between.
+/// Returns numbers that parse to the same values, separated by spaces.
 std::string number_list(const std::vector<double>& values);
 std::string vector_text(const Eigen::Vector3d& v);
 
-/// What rounding left of zeros is zero: of lengths, angles, directions.
+/// Sets lengths, angles or direction components within rounding of zero to zero.
 Eigen::VectorXd without_rounding(const Eigen::VectorXd& v);
 
-/// A comment of some lines; XML allows no "--" in it.
+/// Writes a comment of several lines; XML does not allow "--" in it.
 void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines);
 
 void push(tinyxml2::XMLPrinter& xml, const char* attribute, const std::string& value);
