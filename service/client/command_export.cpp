@@ -76,7 +76,7 @@ void export_recording(const ExportOptions& options) {
   }
 }
 
-/// A recording as the rig file reads it, in the rig file's columns.
+/// Exports a recording after applying the rig file, in the rig file's columns.
 void export_as_read(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     if (!path.ends_with(".csv")) {

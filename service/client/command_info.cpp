@@ -43,7 +43,7 @@ struct InfoOptions {
   bool all = false;                 ///< whether to list parameters that are fixed at zero too
 };
 
-// A picture on a terminal leaves room for the words below it.
+// A picture on a terminal leaves room for the text below it.
 constexpr int kPictureColumnsMax = 100;
 constexpr int kPictureRowsMax = 32;
 
@@ -123,7 +123,7 @@ void print_columns(const std::string& path) {
   std::cout << "\nWith --rig FILE the rate, gaps and segments are told too.\n";
 }
 
-/// What a rig file's recording { } may name as columns.
+/// Prints the variables that recording { } in a rig file may name as columns.
 void print_variables(const std::string& path) {
   TableRows rows = {{"variable", "rows", "columns"}};
   const proto::MatFile file(path);
@@ -167,7 +167,7 @@ void check_picture(const InfoOptions& options) {
   proto::check_output(options.picture, inputs);
 }
 
-/// Of a calibration the parameters; of what else rigcal wrote what it is and where it comes from.
+/// Prints a calibration's parameters; for other results their kind and origin.
 void print_result(const std::string& path) {
   const ResultHead head = read_result_head(path);
   std::cout << path << ": " << name_of_result(head) << '\n';
@@ -190,7 +190,7 @@ void print_result(const std::string& path) {
             << "\n--parameters takes its values; rigcal repeat makes it again.\n";
 }
 
-/// What a recording holds, with no rig file to say what it means.
+/// Prints the contents of a recording that is given without a rig file.
 void print_file(const std::string& path) {
   switch (recording_kind(path)) {
     case RecordingKind::kMat:
