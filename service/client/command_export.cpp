@@ -25,8 +25,8 @@ namespace {
 struct ExportOptions {
   std::string source;
   std::vector<std::string> out;
-  std::string rig;     ///< that a recording is read with; empty: as it is
-  std::string values;  ///< result whose values the rig takes; empty: none
+  std::string rig;     ///< used to read the recording; empty: none
+  std::string values;  ///< result that provides the rig's values; empty: none
 };
 
 using Exporter = proto::Result<proto::RecordingScan> (*)(const std::string&, const std::string&);

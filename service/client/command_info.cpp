@@ -36,11 +36,11 @@ using TableRows = std::vector<std::vector<std::string>>;
 struct InfoOptions {
   std::string file;
   std::string rig;
-  std::string values;               ///< result whose values a rig is shown with; empty: its own
-  std::string picture;              ///< SVG to write, or "-": on the terminal; empty: none
-  std::vector<std::string> places;  ///< joints that the picture shows elsewhere than at rest
-  bool base = false;                ///< whether to tell what motion sees of a rig's inertias
-  bool all = false;                 ///< whether to list parameters that are fixed at zero too
+  std::string values;               ///< result that provides the rig's values; empty: the rig file
+  std::string picture;              ///< SVG file to write, or "-": the terminal; empty: none
+  std::vector<std::string> places;  ///< joint positions of the picture that differ from rest
+  bool base = false;                ///< list the identifiable combinations of inertias
+  bool all = false;                 ///< also list parameters that are fixed at zero
 };
 
 // A picture on a terminal leaves room for the text below it.
