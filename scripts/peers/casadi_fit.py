@@ -136,7 +136,7 @@ class GaussNewton:
         return gradient, hessian, bmat([[from_p, from_states - to_states]])
 
     def stage(self, unknowns, bounds, softness, tolerance):
-        """Iterates until p changes by less than `tolerance`, relative. `softness`: 1 relaxed, 0 exact.
+        """Iterates until p changes by less than `tolerance`, relative. `softness`: 1 or 0 (exact).
 
         Returns unknowns, cost, iterations and whether it ended before the iteration limit.
         """
