@@ -60,9 +60,8 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Whether all inertias are physically consistent. If a link turns about only one axis, its other
-/// moments are unidentifiable. They can be chosen consistently if the moment about the axis is
-/// positive.
+/// Whether all inertias are physically consistent. A link that turns about only one axis has other,
+/// unidentifiable moments; consistent ones exist if its moment about that axis is positive.
 bool all_possible(const est::Mechanism& mechanism, const est::InertialBase& base) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const bool turns_about_z = std::ranges::count(base.unseen, 10 * body) > 0 &&

@@ -95,7 +95,7 @@ est::Mechanism with_possible_bodies(est::Mechanism mechanism) {
   return mechanism;
 }
 
-/// Ties every joint's friction to the first joint's, in the true ratio.
+/// Makes every joint's friction the true multiple of the first joint's.
 est::Mechanism with_tied_friction(est::Mechanism mechanism, const Arm& arm) {
   for (int j = 1; j < arm.size(); ++j) {
     const ArmLink& first = arm.links.front();

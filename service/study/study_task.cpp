@@ -279,7 +279,7 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
     options.kind = estimator::EstimateKind::kPhysical;
     return options;
   }
-  options.kind = estimator::EstimateKind::kShadow;  // what the paper studies
+  options.kind = estimator::EstimateKind::kShadow;  // as in the paper
   options.step = settings.step;
   options.state_error_weight = settings.state_error_weight;
   options.compliance = settings.compliance;
