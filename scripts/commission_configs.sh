@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Commissions the shipped rig files anew, at the simulated unit.
+# Commissions the shipped rig files again, with the simulated unit.
 set -euo pipefail
 
 usage() {
@@ -21,8 +21,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 
-# Does what a question asks for, and prints the answer. The arm of the simulated Furuta pendulum
-# stands slightly askew: let go, it rests only where it points downhill.
+# Performs the action that a prompt requests, and prints the answer. The arm of the simulated Furuta
+# pendulum is slightly tilted; when released, it rests only where it points downhill.
 obey() {
   case $1 in
     *"Take your hands off"*) echo "1 0" >&3; [[ $joints == 1 ]] || echo "2 0" >&3 ;;
@@ -50,7 +50,7 @@ commission() {
   local sim=$!
   exec 3>"$work/hand"
   until [[ -e $work/unit ]]; do sleep 0.05; done
-  # Without its record, so that the program writes another one.
+  # Remove the old record, so that the program writes a new one.
   sed -i '/^  commissioned {/d' "$rig"
   build/bin/rigcal-daq commission --rig "$rig" --url "pty://$work/unit" \
     <"$work/answers" >"$work/daq.log" 2>&1 &

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Arms: rigcal beside regressions and MuJoCo's system identification toolbox.
+# Compares rigcal on arms with regressions and MuJoCo's system identification toolbox.
 set -euo pipefail
 
 usage() {
@@ -37,7 +37,7 @@ source scripts/peers/environment.sh
 peers_environment "$environment" RIG_ARM pin 'mujoco[sysid]' numpy
 mkdir -p "$out"
 export PYTHONDONTWRITEBYTECODE=1
-# A study whose goals are not all reached ends with another status, and says so itself.
+# A study that misses a goal exits with a nonzero status and reports it.
 "$rigcal" study arm --config "${RIG_ARM_CONFIG:-configs/study-arm.textproto}" --out "$out/study" ||
   true
 "$environment/bin/python" scripts/peers/arm_source.py "$out/study/draws.jsonl" | tee "$out/pinocchio.md"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Base parameters of robots, by rigcal and by Pinocchio's regressor.
+# Compares base parameters of robots between rigcal and Pinocchio's regressor.
 set -euo pipefail
 
 usage() {

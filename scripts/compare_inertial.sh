@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Inertial sensors by another simulator, with faults of real ones, and what rigcal makes of them.
+# Tests rigcal on inertial sensors simulated by MuJoCo, with the faults of real ones.
 set -euo pipefail
 
 usage() {

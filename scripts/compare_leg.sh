@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A leg with a four-bar linkage by another simulator, and what rigcal makes of it.
+# Tests rigcal on a leg with a four-bar linkage simulated by MuJoCo.
 set -euo pipefail
 
 usage() {

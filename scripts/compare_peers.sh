@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The same calibrations by rigcal, CasADi and MuJoCo's sysid, one thread each, one after another.
+# Compares calibrations by rigcal, CasADi and MuJoCo's sysid, one thread each, sequentially.
 set -euo pipefail
 
 usage() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Motion and loads from redundant sensors: rigcal beside iDynTree's BERDY, and iCub.
+# Compares motion and loads from redundant sensors between rigcal and iDynTree's BERDY; runs iCub.
 set -euo pipefail
 
 usage() {
@@ -37,7 +37,7 @@ source scripts/peers/environment.sh
 peers_environment "$environment" RIG_REDUNDANT idyntree numpy example-robot-data
 mkdir -p "$out"
 export PYTHONDONTWRITEBYTECODE=1
-# A study whose goals are not all reached ends with another status, and says so itself.
+# A study that misses a goal exits with a nonzero status and reports it.
 "$rigcal" study redundant --out "$out/chain" || true
 "$environment/bin/python" scripts/redundant/compare.py "$out/chain/draws.jsonl" --out "$out/berdy.md"
 "$environment/bin/python" scripts/redundant/robot.py --rigcal "$rigcal" --out "$out/icub.textproto"

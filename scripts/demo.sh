@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole chain on one machine: a simulated rig, recorded in real time, calibrated by the service.
+# Runs everything on one machine: simulated rig, real-time recording, calibration by the service.
 set -euo pipefail
 
 usage() {
@@ -22,7 +22,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=${1:-out/demo}
 rig=configs/rig-furuta.textproto
 
-# Ends the demo with a sentence and, where there is one, the log that tells more.
+# Ends the demo with a message and the relevant log, if any.
 fail() {
   echo "demo: $1" >&2
   if [[ -n ${2:-} && -s $2 ]]; then
@@ -32,7 +32,7 @@ fail() {
   exit 1
 }
 
-# Programs in the background, ended with the demo however it ends.
+# Background programs, terminated when the demo exits in any way.
 children=()
 end_children() {
   ((${#children[@]} == 0)) && return
@@ -43,7 +43,7 @@ end_children() {
 trap end_children EXIT
 trap 'echo; echo "demo: stopped" >&2; exit 130' INT TERM
 
-# Starts a program in the background and waits until its log holds a line that matches.
+# Starts a program in the background and waits until a line of its log matches.
 # Sets `child` and `matched`.
 start() {
   local log=$1 pattern=$2
@@ -59,7 +59,7 @@ start() {
   fail "$(basename "$1") did not say that it is ready within 10 s." "$log"
 }
 
-# record SIMULATION SCENARIO: a rig of its own for each run, as someone would set it up for it.
+# record SIMULATION SCENARIO: starts a new simulated rig for each run.
 record() {
   echo
   echo "== $2 =="
@@ -81,7 +81,7 @@ end_child() {
   children=("${kept[@]}")
 }
 
-# A tree that is configured already keeps its settings; a fresh one builds no tests.
+# A configured build folder keeps its settings; a new one builds no tests.
 scripts/install_dependencies.sh demo
 if [[ ! -e build/build.ninja ]]; then
   cmake --preset release -DRIG_TESTS=OFF -DRIG_BENCH=OFF --log-level=WARNING
@@ -91,7 +91,7 @@ cmake --build --preset release --parallel "${RIG_JOBS:-$(nproc)}" \
 
 SECONDS=0
 mkdir -p "$out/logs"
-# What an earlier demo left; the DAQ writes over nothing.
+# Remove results of an earlier demo, because rigcal-daq overwrites no file.
 rm -rf "$out/service" "$out"/{release,swing-up,pulse}.mcap "$out"/{release,swing-up,pulse}.mcap.spool
 
 start "$out/logs/rigcald.log" 'listens at 127\.0\.0\.1:[0-9]+' \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the layout of every C and C++ file against .clang-format; --fix rewrites them.
+# Checks the formatting of every C and C++ file with .clang-format; --fix rewrites them.
 set -euo pipefail
 
 case "${1:-}" in

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages rigcal needs, and only those that are missing.
+# Installs the Debian packages that rigcal needs and that are missing.
 set -euo pipefail
 
 usage() {
@@ -19,7 +19,7 @@ demo_packages=(ca-certificates ccache clang-16 cmake g++ git libasio-dev libcli1
 test_packages=("${demo_packages[@]}" gcc-arm-none-eabi qemu-system-arm libbenchmark-dev libceres-dev libclang-rt-16-dev libgtest-dev libopenblas-dev
   mypy nodejs openssl pybind11-dev python3-dev python3-ipykernel python3-matplotlib python3-nbclient
   python3-numpy python3-pandas python3-protobuf python3-pytest python3-venv)
-# The official MCAP reader comes through npm, which other distributions of node bring along.
+# npm installs the official MCAP reader; Node.js of other sources includes npm.
 command -v npm >/dev/null || test_packages+=(npm)
 lint_packages=("${test_packages[@]}" clang-format clang-tidy)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian package, and tries it in a system that has nothing else.
+# Builds the Debian package; --try tests it in a minimal system.
 set -euo pipefail
 
 usage() {
@@ -33,7 +33,7 @@ need dh debhelper
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git archive --prefix=rigcal/ HEAD | tar -x -C "$work"
-# Symbols for debuggers take minutes to pack, and nobody is given them.
+# Skip the debug symbol package: it takes minutes to pack and is not distributed.
 (cd "$work/rigcal" && DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} noddebs" dpkg-buildpackage -b -us -uc)
 mkdir -p "$out"
 cp "$work"/rigcal_*.deb "$work"/rigcal_*.buildinfo "$work"/rigcal_*.changes "$out"

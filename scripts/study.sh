@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records what the studies need from the simulated unit, then runs them.
+# Makes the recordings that the studies need with the simulated unit, then runs the studies.
 set -euo pipefail
 
 usage() {
@@ -46,11 +46,11 @@ fi
 cmake --build --preset release --parallel "${RIG_JOBS:-$(nproc)}" --target rigcal rigcal-daq
 mkdir -p "$recordings"
 
-# record NAME RIG SIMULATION SCENARIO: runs the scenario on the simulated unit, unless it was.
+# record NAME RIG SIMULATION SCENARIO: runs the scenario unless the recording exists.
 record() {
   [[ -e $recordings/$1.mcap ]] && return
   echo "recording $1"
-  # What an earlier attempt left unfinished makes way.
+  # Remove an unfinished recording of an earlier attempt.
   rm -f "$recordings/$1.mcap.part"
   if ! build/bin/rigcal-daq run --rig "configs/rig-$2.textproto" --url "sim:$3" \
     --scenario "$4" --out "$recordings/$1.mcap" \
@@ -61,7 +61,7 @@ record() {
   fi
 }
 
-# Five releases differ as an operator's hand does, in where they start, and in the unit's clock.
+# Five releases differ in the initial angle, as by an operator's hand, and in the unit's clock.
 seed=0
 for start in 3.0916 3.1009 3.0847 3.0962 3.1104; do
   sed -e "s/start_angle_rad: 3.0916/start_angle_rad: $start/" \
@@ -72,7 +72,7 @@ for start in 3.0916 3.1009 3.0847 3.0962 3.1104; do
     configs/scenario-pendulum-release.textproto
   seed=$((seed + 1))
 done
-# After 7 s of the pulse the arm nears two turns, where the rig's safety limits end a run.
+# After 7 s of the pulse the arm approaches two turns, where the rig's safety limits end a run.
 sed 's/^duration_s: .*/duration_s: 7/' configs/scenario-pulse.textproto \
   >"$recordings/scenario-pulse.textproto"
 record furuta-release furuta configs/sim-furuta.textproto configs/scenario-release.textproto

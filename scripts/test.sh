@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test.
+# Installs missing packages, builds, and runs every test.
 set -euo pipefail
 
 usage() {
@@ -26,7 +26,7 @@ esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=${RIG_JOBS:-$(nproc)}
 scripts/install_dependencies.sh test
-# An interpreter without sanitizers cannot load a module with them.
+# An interpreter without sanitizers cannot load a module built with them.
 python=ON
 case $preset in asan | tsan) python=OFF ;; esac
 cmake --preset "$preset" -DRIG_TESTS=ON -DRIG_PYTHON=$python --log-level=WARNING

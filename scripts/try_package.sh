@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries a Debian package of rigcal in a system that has nothing else.
+# Tests a Debian package of rigcal in a minimal system.
 set -euo pipefail
 
 usage() {
@@ -29,7 +29,7 @@ mmdebstrap --variant=apt --quiet bookworm "$chroot"
 cp "$package" "$chroot/tmp/rigcal.deb"
 chroot "$chroot" apt-get update -qq
 inside() { chroot "$chroot" env LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
-# Folders that only the package makes are not there at first.
+# Folders created by the package do not exist before its installation.
 files() { (cd "$chroot" && { find etc usr lib var/lib/rigcald run -xdev ! -type d 2>/dev/null || true; } | sort); }
 
 files >"$before"

@@ -9,7 +9,7 @@
 
 namespace {
 
-// Bad settings and bad usage, as for rigcal.
+// Exit status for invalid settings and usage errors, as in rigcal.
 constexpr int kBadInput = 1;
 
 int serve(CLI::App& app, int argc, char** argv) {

@@ -1,5 +1,5 @@
-# cmake -DPROGRAMS=... -DFOLDER=... -P write_pages.cmake: manual pages of programs and their
-# commands, and completions, from what the programs print.
+# cmake -DPROGRAMS=... -DFOLDER=... -P write_pages.cmake: generates the manual pages and shell
+# completions of programs and their commands from the programs' output.
 function(print_to file)
   execute_process(COMMAND ${ARGN} OUTPUT_FILE ${file} RESULT_VARIABLE status ERROR_VARIABLE error)
   if(NOT status EQUAL 0)
@@ -15,7 +15,7 @@ foreach(program ${PROGRAMS})
   get_filename_component(name ${program} NAME)
   set(page ${FOLDER}/man1/${name}.1)
   print_to(${page} ${program} --man)
-  # The page of a program names those of its commands, in bold at the beginning of a line.
+  # The page of a program lists its commands' pages in bold at the beginning of a line.
   string(REPLACE "-" "\\\\-" roff_name "${name}")
   file(STRINGS ${page} commands REGEX "^\\\\fB${roff_name}\\\\-[a-z]+\\\\fR\\(1\\)$")
   foreach(command ${commands})

@@ -1,9 +1,10 @@
 """Fits draws of `rigcal study arm` with two links by MuJoCo's system identification toolbox.
 
-mujoco.sysid fits simulations from given states by least squares with finite differences: pieces of
-0.5 s from filtered readings first, then the first seconds of the recording as one, whose first state is
-fitted along. What the plane does not show (inertias across the axes) is left out, masses are not: the
-toolbox has bounds for them, ten times up and down. Prints a table of draws and one of medians over them.
+mujoco.sysid fits simulations from given initial states by least squares with finite differences. It
+first fits pieces of 0.5 s that start from filtered readings, then the first 10 s of the recording
+with a free initial state. Inertias without effect on planar motion are left out. Masses are free,
+since the toolbox can bound them to a tenth and ten times their start. Prints one table of draws and
+one of medians.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ import numpy as np
 from mujoco import sysid
 
 STEP_S = 2.5e-3
-PIECE, PIECES = 50, 40  # samples, and how many of such pieces
+PIECE, PIECES = 50, 40  # samples per piece, number of pieces
 WHOLE_S = 10.0
-WINDOW, ORDER = 21, 3  # of the polynomials that filter
+WINDOW, ORDER = 21, 3  # of the filter's polynomials
 MOST_ITERATIONS = 60
 FIRST_STATE = "first state"
-REACH = 2.0  # how far the first state may move [rad, rad/s]
+REACH = 2.0  # bound on the change of the first state [rad, rad/s]
 
 MODEL = """
 <mujoco>
@@ -51,7 +52,7 @@ MODEL = """
 
 
 def named(links):
-    """What is free, by name: value."""
+    """Free parameters by name."""
     values = {}
     for i, link in enumerate(links):
         inertia = np.array(link["inertia"]).reshape(3, 3)
@@ -62,7 +63,7 @@ def named(links):
 
 
 def base(values, links):
-    """Base parameters of the plane, friction and gain."""
+    """Base parameters of planar motion, friction and gain."""
     length = links[1]["point"][0]
     m, x, y, zz = (np.array([values[f"{i}.{k}"] for i in (0, 1)]) for k in ("mass", "x", "y", "zz"))
     about = zz + m * (x**2 + y**2)
@@ -72,7 +73,7 @@ def base(values, links):
 
 
 def filtered(angles, period):
-    """Angles and rates by local polynomials."""
+    """Angles and rates from local polynomials."""
     half = WINDOW // 2
     powers = np.vander((np.arange(WINDOW) - half) * period, ORDER + 1, increasing=True)
     value, rate = np.linalg.pinv(powers)[:2]
@@ -134,7 +135,7 @@ class Fit:
 
     def residuals(self, _parameters, _predicted, measured, _model, _all, state):
         each = round(self.period / STEP_S)
-        predicted = state[each::each, 1:3]  # the last state is left out
+        predicted = state[each::each, 1:3]  # the last state is not compared
         return predicted - measured.data[each::each][: len(predicted)], measured, measured
 
     def rollout(self, initial_states, param_dicts, **others):
@@ -165,10 +166,10 @@ class Fit:
 
 
 def compare(line):
-    """Noise, number, relative errors and processor time [s] of one draw."""
+    """Returns noise, number, relative errors and processor time [s] of one draw."""
     draw = json.loads(line)
     begin = time.process_time()
-    # The toolbox tells its iterations on the standard output, where the table belongs.
+    # The toolbox prints its iterations to standard output, which is for the table.
     with contextlib.redirect_stdout(sys.stderr):
         values = Fit(draw)()
     truth = base(named(draw["truth"]), draw["truth"])

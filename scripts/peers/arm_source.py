@@ -1,7 +1,7 @@
-"""Checks draws of `rigcal study arm` against Pinocchio: the same arms, moved by another program.
+"""Checks draws of `rigcal study arm` by simulating the same arms with Pinocchio.
 
-From each recorded state the arm is integrated to the next one under the control that is held. Samples
-between which a joint reverses or stands are left out: Pinocchio knows no dry friction.
+The arm is integrated from each recorded state to the next one under a constant control. Intervals
+in which a joint reverses or rests are skipped: Pinocchio has no dry friction.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-STEPS = 8  # of Runge-Kutta, a sample
-SAMPLES = 500  # of each draw
+STEPS = 8  # Runge-Kutta steps per sample
+SAMPLES = 500  # per draw
 
 
 def build(links: list[dict], gravity: float) -> pin.Model:
@@ -33,7 +33,7 @@ def build(links: list[dict], gravity: float) -> pin.Model:
 
 
 def advance(model, data, links, q, v, u, period):
-    """One sample on, the signs of all rates as they are."""
+    """Returns the next sample's state, with the signs of all rates kept constant."""
     gain, b, dry = (np.array([link[k] for link in links]) for k in ("gain", "viscous", "coulomb"))
     sense = np.sign(v)
     h = period / STEPS
@@ -62,7 +62,7 @@ def main() -> None:
     print("|---:|---:|---:|---:|---:|")
     for line in arguments.draws.open(encoding="utf-8"):
         draw = json.loads(line)
-        if draw["noise"] != 0:  # what is read then is what there is
+        if draw["noise"] != 0:  # without noise, readings are the true angles
             continue
         links = draw["truth"]
         n = len(links)

@@ -1,4 +1,4 @@
-"""Base parameters of robots' URDF files, by rigcal and by Pinocchio's regressor."""
+"""Compares base parameters of robots' URDF files between rigcal and Pinocchio's regressor."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SAMPLES = 300
 RELATIVE_RANK = 1e-9
 PICKED = ["double_pendulum_simple", "TwoDofs", "ur5_robot", "ur10_robot", "z1", "so101", "panda",
           "kinova", "finger_edu", "talos_left_arm"]
-# Order of a body's parameters in Pinocchio: m, mc, then I_xx, I_xy, I_yy, I_xz, I_yz, I_zz about the
-# joint's frame.
+# Order of a body's parameters in Pinocchio: m, mc, then I_xx, I_xy, I_yy, I_xz, I_yz, I_zz about
+# the joint's frame.
 PARTS = ["m", "mc_x", "mc_y", "mc_z", "I_xx", "I_xy", "I_yy", "I_xz", "I_yz", "I_zz"]
 TERM = re.compile(r"\s*([+−]?)\s*(?:([0-9.e+-]+) )?([^\s]+)")
 
 
 def following(model: pin.Model, urdf: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Joints as G x + offset of those that move by themselves: Pinocchio's reader frees all."""
+    """Returns G, offset: all joints are G x + offset, x the joints that do not mimic others."""
     G, offset = np.eye(model.nv), np.zeros(model.nv)
     at = {model.names[joint]: model.idx_vs[joint] for joint in range(1, model.njoints)}
     for joint in ElementTree.parse(urdf).getroot().iter("joint"):
@@ -38,14 +38,14 @@ def following(model: pin.Model, urdf: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def regressor(model: pin.Model, urdf: Path, seed: int) -> np.ndarray:
-    """Torques' coefficients over random motions, one row a joint that moves by itself and instant."""
+    """Returns the torque regressor over random motions, a row per independent joint and sample."""
     rng = np.random.default_rng(seed)
     data = model.createData()
     G, offset = following(model, urdf)
     rows = []
     for _ in range(SAMPLES):
         size = G.shape[1]
-        # Of continuous joints Pinocchio has cosine and sine.
+        # Pinocchio represents continuous joints by cosine and sine.
         q = pin.integrate(model, pin.neutral(model), G @ rng.uniform(-3.0, 3.0, size) + offset)
         v, a = G @ rng.uniform(-3.0, 3.0, size), G @ rng.uniform(-10.0, 10.0, size)
         rows.append(G.T @ pin.computeJointTorqueRegressor(model, data, q, v, a))
@@ -60,7 +60,7 @@ def rank(matrix: np.ndarray) -> int:
 
 
 def combinations(rigcal: Path, urdf: Path, folder: Path) -> list[dict[str, float]]:
-    """What `rigcal info --base` lists, as factors by name."""
+    """Returns the combinations of `rigcal info --base` as factors by name."""
     rig = folder / "rig.textproto"
     subprocess.run([rigcal, "import", urdf, "--out", rig, "--no-friction"], check=True,
                    capture_output=True)
@@ -78,7 +78,7 @@ def combinations(rigcal: Path, urdf: Path, folder: Path) -> list[dict[str, float
 
 
 def columns_of(model: pin.Model) -> dict[str, int]:
-    """Column of each parameter, by the names that rigcal has: of the link that a joint moves."""
+    """Returns each parameter's column, by rigcal's names: those of the link that a joint moves."""
     columns = {}
     for joint in range(1, model.njoints):
         frames = [f.name for f in model.frames
@@ -97,7 +97,7 @@ def compare(rigcal: Path, urdf: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         told = combinations(rigcal, urdf, Path(folder))
     columns = columns_of(model)
-    # The regressor knows no shafts.
+    # The regressor excludes rotor inertias.
     told = [{name: factor for name, factor in terms.items() if not name.endswith("_shaft")}
             for terms in told]
     told = [terms for terms in told if terms]
@@ -108,8 +108,8 @@ def compare(rigcal: Path, urdf: Path) -> list[str]:
     for i, terms in enumerate(told):
         for name, factor in terms.items():
             B[i, columns[name]] = factor
-    # Each combination lies among what the regressor sees: what of it lies across is rounding of the
-    # four digits that are printed.
+    # Each combination should lie in the regressor's row space; what remains outside is rounding of
+    # the four printed digits.
     seen = np.linalg.svd(W, full_matrices=False)
     basis = seen[2][seen[1] > RELATIVE_RANK * seen[1][0]]
     across = B - B @ basis.T @ basis

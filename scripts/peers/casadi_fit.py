@@ -19,9 +19,9 @@ from shooting import SIGMA, STEP_S, Shooting
 
 JIT = {"jit": True, "compiler": "shell", "jit_options": {"flags": ["-O3", "-march=native"]}}
 MOST_ITERATIONS = 200
-TOLERANCE = 1e-8  # of IPOPT, and the last step of the loop's parameters, relative
-SOFT_TOLERANCE = 1e-2  # the same where continuity is soft
-GAPS = (0.02, 0.5)  # standard deviations of gaps where continuity is soft [rad, rad/s]
+TOLERANCE = 1e-8  # of IPOPT, and of the loop's last parameter step, relative
+SOFT_TOLERANCE = 1e-2  # the same with relaxed continuity
+GAPS = (0.02, 0.5)  # standard deviations of gaps with relaxed continuity [rad, rad/s]
 
 
 def start_and_bounds(shooting):
@@ -33,7 +33,7 @@ def start_and_bounds(shooting):
 
 
 def split(shooting, unknowns):
-    """p and the states, a column a node."""
+    """p and the states, a column per node."""
     p = unknowns[: shooting.size_p]
     return p, ca.reshape(unknowns[shooting.size_p :], shooting.size_x, shooting.intervals)
 
@@ -87,9 +87,9 @@ def ipopt(shooting, exact, jit):
 
 
 class GaussNewton:
-    """Gauss–Newton on the sensitivities: one sparse KKT system an iteration, with a line search.
+    """Gauss–Newton on the sensitivities: one sparse KKT system per iteration, with a line search.
 
-    Continuity is soft first, gaps counting by their deviations GAPS, and then exact (l1 merit).
+    Continuity is relaxed first, with gaps weighted by GAPS, then exact (l1 merit function).
     """
 
     def __init__(self, shooting, jit):
@@ -101,13 +101,13 @@ class GaussNewton:
         self.gaps = np.tile(gap, shooting.intervals - 1)
 
     def unpack(self, unknowns):
-        """p and the states, a column a node."""
+        """p and the states, a column per node."""
         sizes = self.shooting
         p, states = unknowns[: sizes.size_p], unknowns[sizes.size_p :]
         return p, states.reshape((sizes.size_x, -1), order="F")
 
     def evaluate(self, function, unknowns):
-        """Cost and gaps at a point, and what else `function` tells of each interval."""
+        """Cost and gaps at a point, and the other outputs of `function` per interval."""
         shooting = self.shooting
         p, states = self.unpack(unknowns)
         results = function(states, p, shooting.controls, shooting.measured)
@@ -136,9 +136,9 @@ class GaussNewton:
         return gradient, hessian, bmat([[from_p, from_states - to_states]])
 
     def stage(self, unknowns, bounds, softness, tolerance):
-        """Iterates until p moves by less than `tolerance` of it. `softness`: of continuity, 1 or 0.
+        """Iterates until p changes by less than `tolerance`, relative. `softness`: 1 or 0 (exact).
 
-        Returns unknowns, cost, iterations and whether it ended before the last allowed.
+        Returns unknowns, cost, iterations and whether it ended before the iteration limit.
         """
         slack, weight = softness * self.gaps**2, 0.0
 

@@ -1,6 +1,6 @@
-"""Solves the problems of problems.py with rigcal, CasADi and MuJoCo, one after another.
+"""Solves the problems of problems.py with rigcal, CasADi and MuJoCo, sequentially.
 
-Writes a table in Markdown and, beside the recordings, what each program told as JSON.
+Writes a table in Markdown and, beside the recordings, each program's output as JSON.
 """
 
 import argparse
@@ -41,11 +41,11 @@ COLUMNS = ("program", *TIMES, "iterations", "worst error", "in sd", "RMSE, mrad"
 
 
 class Failed(Exception):
-    """A program that found nothing, with the reason."""
+    """A program failed; contains the reason."""
 
 
 def run(command, seconds, folder):
-    """Runs a program on one thread, in a folder for what it leaves. Returns its output."""
+    """Runs a program on one thread, with `folder` for its files. Returns its output."""
     try:
         done = subprocess.run(
             command,
@@ -64,7 +64,7 @@ def run(command, seconds, folder):
 
 
 def run_rigcal(program, problem, recording, seconds, folder):
-    """rigcal with its defaults, start to exit. Also returns its standard deviations."""
+    """Runs rigcal with its defaults, from start to exit. Also returns its standard deviations."""
     out = folder / "rigcal.json"
     command = [program, "calibrate", recording, "--rig", CONFIGS / problem.rig]
     for name, value in problem.fixed.items():
@@ -87,7 +87,7 @@ def run_rigcal(program, problem, recording, seconds, folder):
 
 
 def row(program, result, problem, deviations):
-    """A line of the table."""
+    """Formats a row of the table."""
     truth = np.array([p.truth for p in problem.parameters])
     errors = np.array(result["parameters"]) - truth
     relative, in_deviations = np.abs(errors / truth), np.abs(errors) / deviations
@@ -132,7 +132,7 @@ def compare(problem, arguments, write):
 
 
 def versions(rigcal):
-    """Versions of all that takes part."""
+    """Versions of all programs involved."""
     names = ("casadi", "mujoco", "numpy", "scipy")
     compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout
     return ", ".join(

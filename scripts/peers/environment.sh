@@ -1,11 +1,11 @@
-# What the comparisons with other software share; to be sourced, with `name` and `rigcal` set.
+# Shared by the comparisons with other software; source it with `name` and `rigcal` set.
 
 fail() {
   echo "$name: $1" >&2
   exit 1
 }
 
-# A Python environment of its own with packages of PyPI, made once.
+# Makes a Python environment with packages from PyPI, once.
 #   peers_environment FOLDER VARIABLE PACKAGE...
 peers_environment() {
   local folder=$1 variable=$2
@@ -14,7 +14,7 @@ peers_environment() {
     fail "there is no program $rigcal: cmake --build --preset release --target rigcal"
   python3 -c 'import ensurepip, venv' 2>/dev/null ||
     fail "python3-venv is missing: apt-get install python3-venv"
-  # The mark says that an installation ended well; what was broken off is made anew.
+  # The file marks a complete installation; a partial one is made again.
   [[ ! -e $folder/installed ]] || return 0
   echo "Installing $* from PyPI into $folder" >&2
   python3 -m venv --clear "$folder" ||

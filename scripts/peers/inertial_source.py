@@ -1,4 +1,4 @@
-"""Inertial sensors simulated by MuJoCo, with faults that rigcal is not told of, and what rigcal makes of them."""
+"""Tests rigcal on inertial sensors simulated by MuJoCo, with faults that its model lacks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import mujoco
 import numpy as np
 
 PERIOD = 2e-3  # of readings [s]
-STEPS = 10  # of the simulator a reading
+STEPS = 10  # simulator steps per reading
 ANGLE_NOISE = 3e-4  # [rad]
 GYRO_NOISE, ACCEL_NOISE = 5e-3, 3e-2  # [rad/s], [m/s²]
 INTERVAL = 1.96
 
-# A Furuta pendulum: arm A turns about the vertical, pendulum B about the arm. Body frames lie at the
-# centres of mass, as in the rig file below.
+# A Furuta pendulum: arm A turns about the vertical, pendulum B about the arm. Body frames are at
+# the centres of mass, as in the rig file below.
 MODEL = """<mujoco>
   <compiler angle="radian"/>
   <option gravity="0 -9.81 0" timestep="{step}" integrator="RK4"/>
@@ -78,15 +78,15 @@ SENSOR = """inertial_sensor {{ name: "imu{k}" body: "{body}"
 
 @dataclass
 class Faults:
-    """What a sensor does that the model of it may not know."""
+    """Sensor faults; the model of the sensor need not include them."""
 
-    delay: float = 0.0  # [s], which the model does know
-    misalignment: float = 0.0  # of axes against one another [rad]
-    filter_time: float = 0.0  # of a low-pass of first order [s]
-    described: bool = False  # whether the rig file tells of the misalignment, as a data sheet would
+    delay: float = 0.0  # [s]; included in the model
+    misalignment: float = 0.0  # between axes [rad]
+    filter_time: float = 0.0  # of a first-order low-pass [s]
+    described: bool = False  # whether the rig file includes the misalignment, as from a data sheet
 
 
-# None is of the very instant a command jumps at, where an acceleration has two values.
+# Delays are no multiples of PERIOD: at a command step an acceleration has two values.
 CASES = {
     "turned, shifted, biased": Faults(delay=0.8e-3),
     "and 3.4 ms late": Faults(delay=3.4e-3),
@@ -114,7 +114,7 @@ def text(vector: np.ndarray) -> str:
 
 
 def simulate(rng: np.random.Generator, faults: Faults, seconds: float):
-    """Time, angles, control, readings of both sensors, and the true constants by rigcal's names."""
+    """Time, angles, control, readings of both sensors, and true constants by rigcal's names."""
     slender = np.exp(rng.normal(0, 0.2))
     truth = {"1.b": 2e-3 * np.exp(rng.normal(0, 0.3)), "2.b": 2e-4 * np.exp(rng.normal(0, 0.3)),
              "A.J_zz": 4e-3 * np.exp(rng.normal(0, 0.2)), "B.J_yy": 1.2e-3 * slender,

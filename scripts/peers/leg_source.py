@@ -1,4 +1,4 @@
-"""A leg with a four-bar linkage simulated by MuJoCo, and what `rigcal study leg` makes of it."""
+"""Tests `rigcal study leg` on a leg with a four-bar linkage simulated by MuJoCo."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-PERIOD = 2e-3  # of samples, over which torques are held [s]
-STEPS = 40  # of the simulator a sample
+PERIOD = 2e-3  # of samples; torques are constant in between [s]
+STEPS = 40  # simulator steps per sample
 ENCODER_NOISE, TORQUE_NOISE = 1e-5, 0.1  # [rad], [N·m]
-SLOPE = 2.5  # of dry friction at rest [s/rad]
-LEVER = 0.25  # the lever stands so far beyond the calf [rad]
+SLOPE = 2.5  # of the smoothed dry friction at zero rate [s/rad]
+LEVER = 0.25  # constant angle between lever and calf [rad]
 
-# In the robot's own axes: x ahead, y to the left, z up. The pin at the calf is a constraint.
+# In the robot's axes: x forward, y left, z up. The pin at the calf is a constraint.
 MODEL = """<mujoco>
   <compiler angle="radian"/>
   <option gravity="0 0 -9.81" timestep="{step}" integrator="RK4" tolerance="1e-14"/>
@@ -75,7 +75,7 @@ leg {{
 
 
 def inertial(name: str, rng: np.random.Generator) -> str:
-    """The description's numbers, off by 20 % and by a part of the radius of gyration."""
+    """A body's inertial parameters with errors: 20 %, and a part of the radius of gyration."""
     mass, centre, moments = BODIES[name]
     gyration = np.sqrt(sum(moments[:3]) / 2 / mass)
     mass = float(mass * np.exp(0.2 * rng.normal()))
@@ -89,7 +89,7 @@ def inertial(name: str, rng: np.random.Generator) -> str:
 
 
 def lever_angle(crank: float) -> float:
-    """Of the lever below the thigh's line when the crank stands at an angle, by the coupler's length."""
+    """Angle of the lever below the thigh's line for a crank angle, from the coupler's length."""
     along, across = 0.2985 - 0.043 * np.cos(crank), -0.043 * np.sin(crank)
     # 0.09 = (along + 0.043 cos l)^2 + (across + 0.043 sin l)^2
     reach = np.hypot(along, across)
@@ -100,7 +100,7 @@ def lever_angle(crank: float) -> float:
 
 
 def reference(rng: np.random.Generator, rows: int) -> np.ndarray:
-    """Where the motors should be, rows x motors: three sines each [rad]."""
+    """Motor position commands, rows x motors: three sines each [rad]."""
     time = PERIOD * np.arange(rows)
     columns = []
     for _ in MOTORS:
@@ -114,7 +114,7 @@ def reference(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 def record(model: mujoco.MjModel, viscous: np.ndarray, dry: np.ndarray, rng: np.random.Generator,
            seconds: float, path: Path) -> float:
-    """Moves the leg and writes what is measured; the largest gap of the pin [m]."""
+    """Moves the leg and writes the measurements; returns the largest gap of the pin [m]."""
     data = mujoco.MjData(model)
     joint = {name: model.joint(name).qposadr[0]
              for name in ("HAA", "HFE", "KFE", "pin1", "knee")}
@@ -122,7 +122,7 @@ def record(model: mujoco.MjModel, viscous: np.ndarray, dry: np.ndarray, rng: np.
     lever = lever_angle(ABOUT[2])
     data.qpos[motors] = ABOUT
     data.qpos[joint["knee"]] = lever + LEVER
-    # Upward, then ahead.
+    # Upward, then forward.
     crank_end = -0.0515 - 0.043 * np.cos(ABOUT[2]), -0.043 * np.sin(ABOUT[2])
     lever_end = -0.35 - 0.043 * np.cos(lever), -0.043 * np.sin(lever)
     coupler = np.arctan2(crank_end[1] - lever_end[1], crank_end[0] - lever_end[0])

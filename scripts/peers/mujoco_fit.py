@@ -1,9 +1,9 @@
 """Fits a recording with MuJoCo's system identification toolbox and prints the result as JSON.
 
-mujoco.sysid fits simulations from given states (single shooting) by least squares with finite
-differences. From a far start that needs help: first pieces of 0.4 s are fitted, each from filtered
-readings, then ever longer ones from the recording's beginning, whose first state is fitted along.
-All but the last of these stages end early.
+mujoco.sysid fits simulations from given initial states (single shooting) by least squares with
+finite differences. Far initial values need several stages: first pieces of 0.4 s, each from
+filtered readings, then longer parts from the recording's beginning with a free initial state. All
+stages but the last have a loose tolerance.
 """
 
 import argparse
@@ -22,12 +22,12 @@ import result
 
 SIGMA = problems.NOISE_RAD
 PIECE_S, PIECES = 0.4, 15  # of the first stage
-HORIZONS_S = (2.0, 6.0, math.inf)  # of those that follow
+HORIZONS_S = (2.0, 6.0, math.inf)  # of the following stages
 MOST_ITERATIONS = 100
-EARLY, LAST = 1e-3, 1e-6  # step at which a stage ends, relative
+EARLY, LAST = 1e-3, 1e-6  # relative step at which a stage ends
 FIRST_STATE = "first state"  # its difference from the filtered readings
 STATE_SCALE = 1e-2  # of the first state's variation [rad, rad/s]
-FIRST_REACH = 0.5  # how far the first state may move [rad, rad/s]
+FIRST_REACH = 0.5  # bound on the change of the first state [rad, rad/s]
 
 PENDULUM = """
 <mujoco>
@@ -70,12 +70,12 @@ def is_dry(problem):
 
 
 def step_s(problem):
-    """1 ms where there is dry friction, which MuJoCo softens by the less the shorter the step."""
+    """1 ms with dry friction, which MuJoCo smooths less at shorter steps."""
     return 1e-3 if is_dry(problem) else 2e-3
 
 
 def specification(problem):
-    """The rig as MuJoCo has it, before its parameters."""
+    """The rig as a MuJoCo model, before its parameters are set."""
     text = (PENDULUM if problem.joints == 1 else FURUTA).format(
         step=step_s(problem),
         gravity=-problems.GRAVITY,
@@ -90,16 +90,16 @@ def specification(problem):
 
 
 class Rig:
-    """Builds MuJoCo models with given parameters, by writing into copies of a compiled one.
+    """Builds MuJoCo models with given parameters by writing into copies of a compiled one.
 
-    Compiling anew for each set of parameters, as the toolbox does by itself, takes longer and
-    refuses inertias that break the triangle inequality, which the search passes through.
+    The toolbox would compile a model for each set of parameters. That takes longer and rejects
+    inertias that violate the triangle inequality, which occur during the search.
     """
 
     def __init__(self, problem):
         self.problem = problem
         self.model = specification(problem).compile()
-        # Dry friction as hard as this step allows; the default leaves ten times its error.
+        # Dry friction as stiff as this step allows; the default has ten times the error.
         self.model.dof_solref[:] = -1.0, -1.9 / step_s(problem)
         self.model.dof_solimp[:, :2] = 0.9999
         self.data = mujoco.MjData(self.model)
@@ -113,7 +113,7 @@ class Rig:
             model.body_inertia[1] = 0.01, 0.01, values["pendulum.J_zz"]
             self.set_friction(0, "pivot", values)
         else:
-            # Body axes are the world's at zero: y is the arm's z, x the pendulum's y.
+            # Body axes equal the world's at zero angles: y is the arm's z, x the pendulum's y.
             model.body_inertia[1] = (
                 problems.ARM_INERTIA_XX,
                 values["A.J_zz"],
@@ -139,7 +139,7 @@ class Rig:
 
 
 class Fit:
-    """Stages of a fit, each from where the one before it ended."""
+    """Stages of a fit, each starting from the previous result."""
 
     def __init__(self, problem, recording):
         self.problem, self.recording = problem, recording
@@ -152,7 +152,7 @@ class Fit:
         self.iterations, self.ended_well = 0, True
 
     def pieces(self, seconds):
-        """The recording in as many whole pieces of this length as there are."""
+        """Splits the recording into as many complete pieces of this length as possible."""
         recording, model = self.recording, self.rig.model
         steps = min(round(seconds / recording.step_s), recording.control.size)
         per_step = recording.samples_a_step
@@ -160,7 +160,7 @@ class Fit:
         for first in range(0, recording.control.size - steps + 1, steps):
             samples = slice(first * per_step, (first + steps) * per_step + 1)
             times = recording.times[samples]
-            # MuJoCo takes as many controls as states and leaves out the last.
+            # MuJoCo takes as many controls as states and ignores the last.
             volts = np.append(recording.control[first : first + steps], 0.0)[:, None]
             pieces.append(
                 sysid.SystemTrajectory(
@@ -174,7 +174,7 @@ class Fit:
         return pieces
 
     def residuals(self, parameters, predicted, measured, model, _all, state):
-        """Differences at all samples but a piece's first, in standard deviations."""
+        """Differences at all samples except a piece's first, in standard deviations."""
         n = self.problem.joints
         angles, rates = state[:, 1 : 1 + n], state[:, 1 + n : 1 + 2 * n]
         samples = self.recording.between(angles[:-1], rates[:-1], angles[1:], rates[1:])
@@ -183,7 +183,7 @@ class Fit:
         return (later - measured.data[skipped:]) / SIGMA, measured, measured
 
     def rollout(self, initial_states, param_dicts, **others):
-        """MuJoCo's rollout, from the first state that is being fitted where one is."""
+        """MuJoCo's rollout, from the fitted first state if there is one."""
         if FIRST_STATE in param_dicts[0].keys():
             initial_states = [
                 state + np.append(0.0, parameters[FIRST_STATE].value * STATE_SCALE)
@@ -192,7 +192,7 @@ class Fit:
         return sysid.sysid_rollout(initial_states=initial_states, **others)
 
     def stage(self, pieces, tolerance):
-        """Fits pieces of one length. Returns the root mean square of what is left [rad]."""
+        """Fits pieces of one length. Returns the root mean square residual [rad]."""
         sequences = sysid.ModelSequences(
             "rig",
             self.spec,
@@ -223,7 +223,7 @@ class Fit:
         return SIGMA * math.sqrt(2 * objective[-1] / fitted.jac.shape[0])
 
     def __call__(self):
-        """All stages. Returns the last one's root mean square [rad]."""
+        """Runs all stages. Returns the last one's root mean square residual [rad]."""
         self.stage(self.pieces(PIECE_S)[:PIECES], EARLY)
         reach = np.full(2 * self.problem.joints, FIRST_REACH / STATE_SCALE)
         self.parameters.add(sysid.Parameter(FIRST_STATE, 0 * reach, -reach, reach))
@@ -247,7 +247,7 @@ def main():
     stopwatch = result.Stopwatch()
     fit = Fit(problem, readings.load(arguments.recording, problem.joints, step_s(problem)))
     setup = stopwatch.lap()
-    # The toolbox tells its iterations on the standard output, where the result belongs.
+    # The toolbox prints its iterations to standard output, which is for the result.
     with contextlib.redirect_stdout(sys.stderr):
         rmse = fit()
     result.write(setup, stopwatch.lap(), fit.iterations, fit.ended_well, rmse, fit.found())

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 GRAVITY = 9.82  # [m/s²]
-SAMPLE_S = 1e-3  # readings, and how long a control is held [s]
+SAMPLE_S = 1e-3  # sampling interval; a control is constant for as long [s]
 NOISE_RAD = 1e-3  # standard deviation of a reading, white [rad]
 TRUTH_CREEP = 1e-4  # dry friction of the truth is tau_c tanh(rate/creep) [rad/s]
-PEER_CREEP = 1e-3  # the same in CasADi's model, which has to integrate it in steps of 2 ms [rad/s]
+PEER_CREEP = 1e-3  # the same in CasADi's model, which is integrated in steps of 2 ms [rad/s]
 
 PENDULUM_MASS, PENDULUM_ARM = 0.428, 0.092  # [kg], hinge to centre of mass [m]
 ARM_MASS, ARM_CENTRE, ARM_LENGTH = 0.238, 0.128, 0.376  # [kg], [m], hinge to hinge [m]
@@ -26,7 +26,7 @@ SHAFT_INERTIA = 4e-4  # [kg·m²]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A free parameter: what it is, where it starts, and within which bounds it stays."""
+    """A free parameter with its initial value and bounds."""
 
     name: str  # rigcal's name
     truth: float
@@ -36,13 +36,13 @@ class Parameter:
 
     @property
     def scale(self):
-        """A number of the parameter's size, for solvers that want variables of order one."""
+        """A typical size of the parameter, for solvers that need variables of order one."""
         return abs(self.start) if self.start else 0.01
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A recording to be calibrated. `rig` is a file of configs/, `fixed` its --fix options."""
+    """A calibration problem. `rig` is a file of configs/, `fixed` its --fix options."""
 
     name: str
     rig: str
@@ -50,7 +50,7 @@ class Problem:
     seconds: float
     start_state: tuple  # angles [rad], rates [rad/s]
     parameters: tuple
-    fixed: dict = field(default_factory=dict)  # rigcal's name -> value, known to every program
+    fixed: dict = field(default_factory=dict)  # rigcal's name -> value, given to every program
     driven: bool = False
 
     def values(self, free):
@@ -170,12 +170,12 @@ def tilted_gravity(ops, tilt_x, tilt_z):
 
 
 def furuta_rates(ops, state, control, values, creep):
-    """Time derivative of (angle of arm and pendulum, their rates), from Lagrange's equation."""
+    """Time derivative of (angles of arm and pendulum, their rates), from Lagrange's equation."""
     angle_1, angle_2, rate_1, rate_2 = state
     c1, s1, c2, s2 = ops.cos(angle_1), ops.sin(angle_1), ops.cos(angle_2), ops.sin(angle_2)
     mass, arm, length = PENDULUM_MASS, PENDULUM_ARM, ARM_LENGTH
     gx, gy, gz = tilted_gravity(ops, values["gravity.tilt_x"], values["gravity.tilt_z"])
-    along, across = gx * c1 - gz * s1, -gx * s1 - gz * c1  # gravity along the arm, in its sweep
+    along, across = gx * c1 - gz * s1, -gx * s1 - gz * c1  # gravity along the arm and its motion
 
     swing = mass * arm**2 + values["B.J_zz"] - PENDULUM_INERTIA_XX
     m11 = values["A.J_zz"] + SHAFT_INERTIA + ARM_MASS * ARM_CENTRE**2 + mass * length**2
@@ -205,7 +205,7 @@ def state_rates(problem):
 
 
 def control_signal(problem, times):
-    """Motor voltage held from each sample on [V]: a multisine that fades in over 0.5 s."""
+    """Motor voltage from each sample to the next [V]: a multisine that fades in over 0.5 s."""
     if not problem.driven:
         return np.zeros_like(times)
     frequencies = np.array([0.2, 0.4, 0.7, 1.1, 1.6, 2.2, 3.1, 4.3, 5.9])  # [Hz]
@@ -216,7 +216,7 @@ def control_signal(problem, times):
 
 
 def simulate(problem, values):
-    """Sample times [s], states and controls by DOP853 at rtol 1e-10, from the true start."""
+    """Sample times [s], states and controls by DOP853 at rtol 1e-10, from the initial state."""
     times = np.arange(round(problem.seconds / SAMPLE_S) + 1) * SAMPLE_S
     control = control_signal(problem, times)
     rates = state_rates(problem)
@@ -242,7 +242,7 @@ def simulate(problem, values):
 
 
 def record(problem, path, seed):
-    """Writes a recording of the true rig, with noise, as the rig file names its columns."""
+    """Writes a recording of the true rig, with noise, in the columns of the rig file."""
     times, states, control = simulate(problem, problem.truth)
     angles = np.zeros((times.size, 2))
     noise = np.random.default_rng(seed).normal(scale=NOISE_RAD, size=(times.size, problem.joints))

@@ -1,4 +1,4 @@
-"""Recordings as the peers take them: readings, first guesses of states, interpolation."""
+"""Recordings as input of the peers: readings, initial states, interpolation."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ FILTER_SAMPLES, FILTER_ORDER = 41, 3  # 41 ms: passes the 3 Hz of these rigs, le
 
 @dataclass(frozen=True)
 class Readings:
-    """A recording at 1 kHz, whole steps of it."""
+    """A recording at 1 kHz, cut to whole integration steps."""
 
     times: np.ndarray  # [s]
     angles: np.ndarray  # sample, joint [rad]

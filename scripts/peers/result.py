@@ -1,4 +1,4 @@
-"""What a fit took and found, as the JSON that compare.py reads."""
+"""The time and result of a fit, as the JSON that compare.py reads."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import time
 
 
 class Stopwatch:
-    """Wall and processor time [s], compilers that were started included."""
+    """Wall and processor time [s], including compilers it started."""
 
     def __init__(self):
         self.last = self.now()

@@ -8,12 +8,12 @@ import casadi as ca
 import problems
 
 STEP_S = 2e-3
-STEPS = 100  # of an interval between nodes
+STEPS = 100  # per interval between nodes
 SIGMA = problems.NOISE_RAD
 
 
 class Shooting:
-    """Functions of a problem, for one interval and for all of a recording's.
+    """Functions of a problem, for one interval and for all intervals of a recording.
 
     Columns of `controls` and `measured` are steps, those of states and results are intervals.
     """
@@ -91,7 +91,7 @@ class Shooting:
         return self.over_recording("values", step, [ca.DM(0)], options or {})
 
     def sensitivities(self, options=None):
-        """As values(), and with the derivatives that Gauss–Newton needs.
+        """values() with the derivatives for Gauss–Newton.
 
         Returns states at the ends, cost, derivatives of the ends along (x, p), gradient of the cost
         and its Gauss–Newton Hessian along (x, p).

@@ -1,9 +1,9 @@
 """iDynTree's BERDY on the draws of `rigcal study redundant`: same sensors, same priors.
 
-BERDY estimates accelerations, torques and forces at one instant for a state that is given to it; what
-it is given here is the prior's mean, which is all there is without encoders, and, to see what the
-state is worth, the truth and rigcal's estimate. Errors of both programs are norms over the same
-numbers, iDynTree's dynamic variables, all worked out by iDynTree.
+BERDY estimates accelerations, torques and forces at one instant for a given state. Without encoders
+the state is the prior's mean; to show the influence of the state, the truth and rigcal's estimate
+are also used. Errors of both programs are norms over the same numbers: iDynTree's dynamic
+variables, all computed by iDynTree.
 """
 
 import argparse
@@ -16,12 +16,12 @@ import idyntree.bindings as idyn
 import numpy as np
 
 GRAVITY_m_s2 = 9.82  # of rigcal's mechanisms
-# BERDY takes the equations of motion and the absence of external forces as readings of this variance.
+# BERDY treats the equations of motion and zero external forces as readings of this variance.
 EXACT_VARIANCE = 1e-8
 
 
 def urdf_of(links):
-    """The chain as rigcal has it: x of a link runs along it, axes are z, angle 0 hangs along -y."""
+    """The chain as in rigcal: x points along a link, axes are z, angle 0 hangs along -y."""
     text = ['<robot name="chain"><link name="base"/>']
     for i, link in enumerate(links):
         origin = 'xyz="0 0 0" rpy="0 0 %.17g"' % (-math.pi / 2) if i == 0 else \
@@ -51,7 +51,7 @@ def diagonal(values):
 
 
 class Berdy:
-    """One chain with the sensors of one draw. Gyroscopes tell nothing of d and are left out."""
+    """One chain with the sensors of one draw. Gyroscopes are left out, as d does not affect them."""
 
     def __init__(self, draw):
         self.draw = draw
@@ -60,7 +60,7 @@ class Berdy:
         if not loader.loadModelFromString(urdf_of(draw['links']), 'urdf'):
             raise SystemExit('iDynTree cannot read the chain')
         model = loader.model()
-        # (link, place) of the accelerometers that are read; iDynTree's have three axes each.
+        # (link, sensor) of the accelerometers; iDynTree's have three axes each.
         self.places = sorted({(axis['link'], axis['sensor']) for axis in draw['axes']
                               if axis['reads'].startswith('specific')})
         for link, place in self.places:
@@ -109,7 +109,7 @@ class Berdy:
         return result
 
     def measure(self):
-        """Readings and their variances in BERDY's order; what is not read has no information."""
+        """Sets readings and information (1/variance) in BERDY's order; 0 without a reading."""
         size = self.helper.getNrOfSensorsMeasurements()
         self.readings = np.zeros(size)
         self.information = np.zeros(size)
@@ -147,7 +147,7 @@ class Berdy:
                                                   self.gravity)
 
     def dynamics(self, motion):
-        """d of a motion, by Newton and Euler."""
+        """d of a motion, from the Newton-Euler recursion."""
         n = self.count
         self.kinematics(motion[:n], motion[n:2 * n])
         result = idyn.VectorDynSize(self.helper.getNrOfDynamicVariables())
@@ -156,8 +156,8 @@ class Berdy:
         return result.toNumPy().copy()
 
     def agreement(self):
-        """Squared residuals of iDynTree's own readings at the truth, over their variances, an axis:
-        about 1 where both programs mean the same chain."""
+        """Mean of iDynTree's squared residuals at the true motion over their variances; about 1 if
+        both programs model the same chain."""
         d = self.dynamics(self.draw['truth'])
         matrices = [idyn.MatrixDynSize(), idyn.VectorDynSize(), idyn.MatrixDynSize(),
                     idyn.VectorDynSize()]
@@ -168,7 +168,7 @@ class Berdy:
         return float(np.mean((expected - self.readings)[rows] ** 2 * self.information[rows]))
 
     def estimate(self, state, mean, deviation):
-        """d at a given state, and the seconds that one solve takes."""
+        """Returns d at a given state, and the time of one solve [s]."""
         n = self.count
         solver = idyn.BerdySparseMAPSolver(self.helper)
         solver.initialize()

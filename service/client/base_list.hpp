@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// What recordings of this mechanism can tell of its inertias at all: the base parameters as a
-/// table with the rig file's values, what has no effect, and whether torques are known.
+/// Formats the identifiable combinations of the mechanism's inertial parameters. Lists the base
+/// parameters with the rig file's values, parameters without effect, and whether a torque is known.
 std::string base_list(const estimator::Mechanism& mechanism);
 
 }  // namespace service

@@ -8,12 +8,12 @@
 
 namespace service {
 
-/// Calibrates with a line of progress. Findings that forbid it are printed.
+/// Calibrates with a progress line. Prints the findings that prevent a calibration.
 /// @throws proto::InputError
 estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFlag& interrupt,
                                       bool quiet, int threads);
 
-/// Prints the table and writes the files. Nothing of a calibration that was stopped.
+/// Prints the table and writes the files; nothing if the calibration was stopped.
 ExitCode tell_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                           const ResultFiles& files);
 

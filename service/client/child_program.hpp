@@ -6,19 +6,19 @@
 
 namespace service {
 
-/// Runs a program and waits for it. Its output is this program's.
+/// Runs a program with this program's output and waits for it.
 ///
-/// A Ctrl-C is meant for this program, which passes it on once and waits for the end: the program
-/// is in a process group of its own, so that the terminal's does not reach it as well, which some
-/// take for a second one. Should this program be killed meanwhile, it gets the same signal.
+/// The child has a process group of its own, so a terminal's Ctrl-C reaches only this program. It
+/// sends one SIGINT to the child and waits: some programs would treat a second one as an abort. If
+/// this program is killed, the kernel sends SIGINT to the child.
 ///
-/// @param command  program and arguments; a name without slash is sought along PATH
+/// @param command  program and arguments; a name without a slash is searched along PATH
 /// @param stop     set by Ctrl-C
 /// @return its exit status, or 128 + signal
-/// @throws proto::InputError where it cannot be started
+/// @throws proto::InputError if it cannot be started
 int run_program(const std::vector<std::string>& command, const std::atomic<bool>& stop);
 
-/// A program that is installed beside this one; its name alone where there is none.
+/// Returns the path of a program installed beside this one, or its name if there is none.
 std::string program_beside_this(const std::string& name);
 
 }  // namespace service

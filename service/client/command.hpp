@@ -4,19 +4,19 @@
 
 namespace service {
 
-/// How rigcal ends.
+/// Exit statuses of rigcal.
 enum ExitCode : int {
   kDone = 0,
-  kBadInput = 1,  ///< bad input or usage; the message says what to do
-  /// The result was printed and written, but the solver did not converge; check: with warnings;
-  /// identify: the precision was not reached.
+  kBadInput = 1,  ///< bad input or usage; the message gives the remedy
+  /// The result was written, but the solver did not converge. check: there are warnings. identify:
+  /// the precision was not reached.
   kNotConverged = 2,
-  kServiceTrouble = 3,  ///< the service is not there or refuses, or the job has no result
+  kServiceTrouble = 3,  ///< service unavailable or request refused, or the job has no result
   kInterrupted = 130    ///< stopped by Ctrl-C
 };
 
-/// Each adds its command to the program. The command sets `exit_code` when it runs and throws
-/// InputError, or std::invalid_argument from the estimator, for bad input.
+/// Each function adds one command to the program. The command sets `exit_code` when it runs. It
+/// throws InputError, or std::invalid_argument from the estimator, for bad input.
 void add_calibrate(CLI::App& app, ExitCode& exit_code);
 void add_check(CLI::App& app, ExitCode& exit_code);
 void add_repeat(CLI::App& app, ExitCode& exit_code);
@@ -34,7 +34,7 @@ void add_import(CLI::App& app, ExitCode& exit_code);
 void add_recover(CLI::App& app, ExitCode& exit_code);
 void add_study(CLI::App& app, ExitCode& exit_code);
 
-// These speak to a calibration service (service/client/remote).
+// These connect to a calibration service (service/client/remote).
 void add_sessions(CLI::App& app, ExitCode& exit_code);
 void add_jobs(CLI::App& app, ExitCode& exit_code);
 void add_watch(CLI::App& app, ExitCode& exit_code);

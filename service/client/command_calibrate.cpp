@@ -13,7 +13,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
     return calibrate_remotely(options.remote, options.estimation, options.files);
   }
   CalibrationInput input = load_estimation_input(options.estimation);
-  const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
+  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const estimator::Calibration calibration =
       calibrate_here(input, interrupt, options.estimation.quiet, options.estimation.threads);
   return tell_calibration(calibration, input, options.files);

@@ -18,7 +18,7 @@
 namespace service {
 namespace {
 
-/// What recordings can tell; nothing where the estimator cannot say, which is told.
+/// Predicts which parameters the recordings can identify. Prints a note if that fails.
 estimator::Excitation excitation_of(const estimator::ExaminedInput& input,
                                     const EstimationOptions& options) {
   try {

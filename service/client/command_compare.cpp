@@ -18,7 +18,7 @@
 namespace service {
 namespace {
 
-/// Fewer errors say little of their scatter.
+/// Minimum number of pieces; fewer errors give a poor estimate of their scatter.
 constexpr std::size_t kPiecesWanted = 5;
 
 std::size_t segment_count(const std::vector<estimator::Recording>& recordings) {
@@ -126,7 +126,7 @@ ExitCode compare(const CompareOptions& options) {
   input.context.command = "compare";
   const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
-  const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
+  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   estimator::LawComparison comparison;
   try {
     comparison = run(input, pieces, choice, interrupt, options.estimation, input.context.wall_time);

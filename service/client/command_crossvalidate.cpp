@@ -29,7 +29,7 @@ estimator::CrossValidation run(const std::vector<estimator::Recording>& pieces,
   });
 }
 
-/// What was loaded is repaired before it is cut into pieces.
+/// Repairs the recordings before they are cut into pieces.
 std::vector<estimator::Finding> repair_and_tell(CalibrationInput& input) {
   try {
     return repair_input(input);
@@ -48,7 +48,7 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
   const std::vector<estimator::Recording> pieces =
       cut_pieces(input.recordings, input.context.recordings, cut);
-  const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
+  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const estimator::CrossValidation validation = run(pieces, interrupt, options.estimation, input);
   if (validation.stopped) {
     std::cerr << "rigcal: stopped after " << validation.folds.size() << " of " << pieces.size()

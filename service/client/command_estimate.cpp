@@ -71,7 +71,7 @@ ExitCode estimate(const EstimateOptions& options) {
   const std::vector<int> wanted = wanted_quantities(options);
   CalibrationInput input = load_estimation_input(options.estimation);
   input.context.command = "estimate";
-  const InterruptFlag interrupt;  // to the end: the states are written whole or not at all
+  const InterruptFlag interrupt;  // until the end: the states are written completely or not at all
   std::vector<std::string> notes;
   std::vector<estimator::StateEstimate> states;
   {

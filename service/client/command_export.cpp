@@ -25,8 +25,8 @@ namespace {
 struct ExportOptions {
   std::string source;
   std::vector<std::string> out;
-  std::string rig;     ///< that a recording is read with; empty: as it is
-  std::string values;  ///< result whose values the rig takes; empty: none
+  std::string rig;     ///< used to read the recording; empty: none
+  std::string values;  ///< result that provides the rig's values; empty: none
 };
 
 using Exporter = proto::Result<proto::RecordingScan> (*)(const std::string&, const std::string&);
@@ -76,7 +76,7 @@ void export_recording(const ExportOptions& options) {
   }
 }
 
-/// A recording as the rig file reads it, in the rig file's columns.
+/// Exports a recording after applying the rig file, in the rig file's columns.
 void export_as_read(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     if (!path.ends_with(".csv")) {

@@ -26,19 +26,19 @@
 namespace service {
 namespace {
 
-// As rigcal-daq ends.
+// Exit statuses of rigcal-daq.
 constexpr int kRunDone = 0, kRunTripped = 3, kRunNotCommissioned = 4;
 
-/// Share of the rig's limits that a run uses while nothing has been estimated, and the factor on it
-/// after a run that met a limit.
+/// Share of the rig's limits used by a run before anything was estimated, and the factor on it
+/// after a run that reached a limit.
 constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
 
-/// A run that is predicted to narrow no target below this share of its deviation is not worth
-/// making.
+/// A run is worthwhile if it is predicted to reduce some target's standard deviation below this
+/// share of the present one.
 constexpr double kWorthwhile = 0.97;
 
-/// The trip of a run that gives no data to estimate from: it drove nothing, or something other than
-/// a limit of the motion ended it. Empty otherwise.
+/// Returns the trip of a run without usable data: nothing was driven, or something other than a
+/// motion limit ended it. Empty otherwise.
 std::string unusable_trip(const std::string& recording) {
   const auto info = proto::inspect_recording(recording);
   if (!info.ok()) return "";
@@ -54,7 +54,7 @@ std::string unusable_trip(const std::string& recording) {
   return has_driven && meets_limit ? "" : trip;
 }
 
-/// Record, estimate, design, and again.
+/// Repeats: record, estimate, design.
 class Identification {
  public:
   Identification(const IdentifyOptions& options, const InterruptFlag& interrupt)
@@ -113,7 +113,7 @@ class Identification {
     return request;
   }
 
-  /// Where the last run left the joints, and rest then takes them: encoders count on from there.
+  /// Joint positions at rest after the last run. The encoders keep counting between runs.
   std::vector<std::string> where_it_stands(const Rig& rig) const {
     const estimator::Mechanism& mechanism = rig.mechanism;
     const ImportedRecording imported = import_recording(folder_.recording(folder_.count()), rig);
@@ -159,7 +159,7 @@ class Identification {
     return reached_;
   }
 
-  /// What the last run was for, beside what it gave.
+  /// Prints predicted and obtained standard deviations of the last run.
   void tell_obtained(const Today& today) const {
     if (predicted_.empty()) return;
     std::vector<std::vector<std::string>> rows = {
@@ -241,7 +241,7 @@ class Identification {
     }
   }
 
-  /// From all recordings, beginning at what was estimated before.
+  /// Estimates from all recordings, starting from the previous estimates.
   ExitCode estimate() {
     const int run = folder_.count();
     EstimationOptions estimation;
@@ -280,7 +280,7 @@ class Identification {
   IdentificationFolder folder_;
   double caution_ = 1.0;
   bool reached_ = false;
-  bool recorded_ = false;  // here, so that where the joints stand is known
+  bool recorded_ = false;  // in this process, so the joint positions are known
   std::string report_;
   std::vector<PlannedParameter> predicted_;  // of the last run
   std::chrono::steady_clock::time_point ended_ = {};

@@ -33,7 +33,7 @@ void import_robot(const ImportOptions& options) {
                         .friction = !options.no_friction});
   for (const std::string& note : rig.notes) std::cerr << "note: " << note << '\n';
   const std::string name = options.out.empty() ? "the rig file" : options.out;
-  const Rig read = parse_rig(name, rig.text);  // what is written loads
+  const Rig read = parse_rig(name, rig.text);  // checks that the written file can be loaded
   if (options.out.empty()) {
     std::cout << rig.text;
     return;

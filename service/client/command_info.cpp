@@ -36,14 +36,14 @@ using TableRows = std::vector<std::vector<std::string>>;
 struct InfoOptions {
   std::string file;
   std::string rig;
-  std::string values;               ///< result whose values a rig is shown with; empty: its own
-  std::string picture;              ///< SVG to write, or "-": on the terminal; empty: none
-  std::vector<std::string> places;  ///< joints that the picture shows elsewhere than at rest
-  bool base = false;                ///< whether to tell what motion sees of a rig's inertias
-  bool all = false;                 ///< whether to list parameters that are fixed at zero too
+  std::string values;               ///< result that provides the rig's values; empty: the rig file
+  std::string picture;              ///< SVG file to write, or "-": the terminal; empty: none
+  std::vector<std::string> places;  ///< joint positions of the picture that differ from rest
+  bool base = false;                ///< list the identifiable combinations of inertias
+  bool all = false;                 ///< also list parameters that are fixed at zero
 };
 
-// A picture on a terminal leaves room for the words below it.
+// A picture on a terminal leaves room for the text below it.
 constexpr int kPictureColumnsMax = 100;
 constexpr int kPictureRowsMax = 32;
 
@@ -123,7 +123,7 @@ void print_columns(const std::string& path) {
   std::cout << "\nWith --rig FILE the rate, gaps and segments are told too.\n";
 }
 
-/// What a rig file's recording { } may name as columns.
+/// Prints the variables that recording { } in a rig file may name as columns.
 void print_variables(const std::string& path) {
   TableRows rows = {{"variable", "rows", "columns"}};
   const proto::MatFile file(path);
@@ -167,7 +167,7 @@ void check_picture(const InfoOptions& options) {
   proto::check_output(options.picture, inputs);
 }
 
-/// Of a calibration the parameters; of what else rigcal wrote what it is and where it comes from.
+/// Prints a calibration's parameters; for other results their kind and origin.
 void print_result(const std::string& path) {
   const ResultHead head = read_result_head(path);
   std::cout << path << ": " << name_of_result(head) << '\n';
@@ -190,7 +190,7 @@ void print_result(const std::string& path) {
             << "\n--parameters takes its values; rigcal repeat makes it again.\n";
 }
 
-/// What a recording holds, with no rig file to say what it means.
+/// Prints the contents of a recording that is given without a rig file.
 void print_file(const std::string& path) {
   switch (recording_kind(path)) {
     case RecordingKind::kMat:

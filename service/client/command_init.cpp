@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kDegree = M_PI / 180.0;
 
-/// Sizes of links on the command line, into the links that they are of.
+/// Stores link sizes from the command line in their links.
 void take_sizes(const std::vector<double>& sizes, const char* option, std::size_t first,
                 std::optional<double> LinkAnswer::*field, RigAnswers& answers) {
   const std::size_t room = answers.links.size() - first;
@@ -32,7 +32,7 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
   for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
 }
 
-/// Refuses options that are of other kinds.
+/// Refuses options that belong to other kinds of rig.
 void refuse_foreign_options(const InitOptions& options, RigKind kind) {
   const auto require = [&](bool given, bool fits, const std::string& what) {
     if (given && !fits) {
@@ -55,7 +55,7 @@ void refuse_foreign_options(const InitOptions& options, RigKind kind) {
           "--axis-lean is of a pendulum, double-pendulum or chain");
 }
 
-/// What the command line says of the mechanism; its kind is known.
+/// Stores the command line's mechanism options; the kind is known.
 void take_options(const InitOptions& options, RigAnswers& answers) {
   refuse_foreign_options(options, answers.kind);
   const std::size_t asked = answers.links.size();
@@ -114,7 +114,7 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   return answers;
 }
 
-/// Columns that move and that the file does not name: perhaps a second motor, or another encoder.
+/// Columns that vary and are not in the file: perhaps a second motor or another encoder.
 std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
   std::vector<ColumnLook> unused = look_at_columns(answers.source);
@@ -161,7 +161,7 @@ ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& ou
   RigAnswers answers = collect(options, in, out);
   answers.name = rig_name(options, answers);
   const std::string text = rig_text(answers);
-  const Rig rig = parse_rig(options.out, text);  // whatever is wrong shows before it is written
+  const Rig rig = parse_rig(options.out, text);  // reports errors before the file is written
   proto::write_file(options.out, text);
   tell(options, answers, rig, out);
   return kDone;

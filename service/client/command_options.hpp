@@ -15,115 +15,115 @@
 
 namespace service {
 
-/// What `rigcal calibrate` is told.
+/// Options of `rigcal calibrate`.
 struct CalibrateOptions {
   EstimationOptions estimation;
   ResultFiles files;
   RemoteOptions remote;
 };
 
-/// What `rigcal check` is told.
+/// Options of `rigcal check`.
 struct CheckOptions {
   EstimationOptions estimation;
-  ResultFiles files;  ///< JSON alone
+  ResultFiles files;  ///< JSON only
 };
 
-/// What `rigcal crossvalidate` is told.
+/// Options of `rigcal crossvalidate`.
 struct CrossvalidateOptions {
   EstimationOptions estimation;
   PieceCut cut;
-  CLI::Option* by = nullptr;  ///< whether --by was given
+  CLI::Option* by = nullptr;  ///< set if --by was given
   ResultFiles files;
 };
 
-/// What `rigcal validate` is told.
+/// Options of `rigcal validate`.
 struct ValidateOptions {
   EstimationOptions estimation;
   double window = 0.0;        ///< [s]; 0: whole segments
-  double start_window = 0.0;  ///< [s]; 0: the state is from all of a window
+  double start_window = 0.0;  ///< [s]; 0: estimate the state from the whole window
   ResultFiles files;
 };
 
-/// What `rigcal estimate` is told.
+/// Options of `rigcal estimate`.
 struct EstimateOptions {
   EstimationOptions estimation;
   std::string out;                ///< file for the states; "-": standard output
-  std::vector<std::string> only;  ///< what is wanted of every joint; empty: all
-  bool causal = false;            ///< readings after a sample do not count for it
-  double lag = 0.0;               ///< but those of so much time do [s]; 0: none
+  std::vector<std::string> only;  ///< states to output per joint; empty: all
+  bool causal = false;            ///< use no readings after a sample for its state
+  double lag = 0.0;               ///< readings up to this much later are used [s]; 0: none
 };
 
-/// What one piece of a comparison of laws is.
+/// Pieces into which a friction-law comparison cuts the recordings.
 enum class LawPieces { kChosen, kRecording, kSegment, kWindow };
 
-/// What `rigcal compare` is told.
+/// Options of `rigcal compare`.
 struct CompareOptions {
   EstimationOptions estimation;
-  std::vector<std::string> laws;    ///< empty: the usual ones
+  std::vector<std::string> laws;    ///< empty: the default ones
   std::vector<std::string> hinges;  ///< empty: those with friction
   LawPieces by = LawPieces::kChosen;
-  double window = 0.0;  ///< [s]; 0: windows of equal length, enough of them
+  double window = 0.0;  ///< [s]; 0: enough windows of equal length
   int folds = 5;
   ResultFiles files;
 };
 
-/// What `rigcal repeat` is told.
+/// Options of `rigcal repeat`.
 struct RepeatOptions {
   std::string result;
-  std::vector<std::string> recordings;  ///< empty: where they were
+  std::vector<std::string> recordings;  ///< empty: at their recorded paths or beside the result
   bool changed_data = false;
-  int threads = 0;  ///< 0: as many as there are processors
+  int threads = 0;  ///< 0: one per processor
   bool quiet = false;
   ResultFiles files;
 };
 
-/// What `rigcal simulate` is told.
+/// Options of `rigcal simulate`.
 struct SimulateOptions {
   std::string rig;
   std::string scenario;
   std::string out;   ///< CSV; empty: none
   std::string plot;  ///< SVG; empty: none
-  // SPOOK is of first order: at 0.1 ms a Furuta pendulum strays by about 0.01 rad in 3 s.
+  // SPOOK is first-order: at 0.1 ms a Furuta pendulum deviates by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< [s]
   Integrator integrator = Integrator::kAutomatic;
-  std::string values;  ///< result whose values come before the edits; empty: none
+  std::string values;  ///< result that provides values before the edits; empty: none
   ParameterEdits edits;
 };
 
-/// What `rigcal design` is told.
+/// Options of `rigcal design`.
 struct DesignOptions {
   std::string rig;
   std::string after;                 ///< result; empty: none yet
-  std::string values;                ///< result whose values count alone; empty: none
+  std::string values;                ///< result that provides only values; empty: none
   std::vector<std::string> targets;  ///< "NAME[:PRECISION]"
   std::string out;
-  ExperimentRequest experiment;  ///< threads 0: as many as there are processors
+  ExperimentRequest experiment;  ///< threads 0: one per processor
   bool quiet = false;
 };
 
-/// What `rigcal identify` is told.
+/// Options of `rigcal identify`.
 struct IdentifyOptions {
   std::string rig;
   std::vector<std::string> targets;  ///< "NAME:PRECISION"
   std::string folder;
-  std::string values;  ///< result whose values the first run begins at; empty: the rig file's
+  std::string values;  ///< result that provides the first run's initial values; empty: the rig file
   std::string url;     ///< empty: the rig file's
   std::string daq;     ///< empty: beside this program
   int runs = 8;
   double pause = 20.0;           ///< [s]
-  ExperimentRequest experiment;  ///< threads 0: as many as there are processors
+  ExperimentRequest experiment;  ///< threads 0: one per processor
   bool not_commissioned = false;
   bool quiet = false;
 };
 
-/// What `rigcal init` is told.
+/// Options of `rigcal init`.
 struct InitOptions {
   std::string out;
   bool force = false;
-  std::string kind;  ///< empty: it asks
+  std::string kind;  ///< empty: ask
   std::string from;
   std::string name;
-  int links = 0;  ///< of a chain; 0: not said
+  int links = 0;  ///< of a chain; 0: not given
   std::vector<double> lengths, centers, masses;
   std::optional<double> arm_length, arm_center, arm_mass, cart_mass, ground;
   double axis_lean = 0.0;  ///< [deg]
@@ -145,10 +145,10 @@ void add_options(CLI::App& command, InitOptions& options);
 void add_options(CLI::App& command, DesignOptions& options);
 void add_options(CLI::App& command, IdentifyOptions& options);
 
-/// Options of the runs that design and identify have in common.
+/// Adds the options that design and identify share.
 void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
 
-/// Designs a run for them, with progress on standard error.
+/// Designs an experiment with progress on standard error.
 Experiment design_with_progress(const Today& today, ExperimentRequest request,
                                 const std::string& where, bool quiet);
 

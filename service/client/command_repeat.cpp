@@ -25,12 +25,12 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, unknown);
 }
 
-/// What people know a recording by.
+/// Name of a recording for people.
 std::string name_of(const RecordingSource& source) {
   return source.name.empty() ? source.path : source.name;
 }
 
-/// Where a recording may be when nobody says: where it was, or beside the result.
+/// Searches for a recording at its recorded path and beside the result.
 std::optional<std::string> find_recording(const StoredResult& result, std::size_t index) {
   const RecordingSource& source = result.request.recordings[index];
   const fs::path beside = fs::path(result.file).parent_path();
@@ -44,7 +44,7 @@ std::optional<std::string> find_recording(const StoredResult& result, std::size_
   return found;
 }
 
-/// Which of the files given is a recording: by content, else by name.
+/// Takes a recording from the given files, by content, else by name.
 std::optional<std::string> take_given(const StoredResult& result, std::size_t index,
                                       std::vector<std::string>& given) {
   const RecordingSource& source = result.request.recordings[index];
@@ -65,7 +65,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
   });
 }
 
-/// A file that is not the one of then is another calibration.
+/// Refuses a file whose content differs from the recording of the result.
 void check_content(const RepeatOptions& options, const StoredResult& result, std::size_t index,
                    const std::string& path) {
   const std::string& then = result.recordings[index].sha256;
@@ -112,7 +112,7 @@ void tell_origin(const StoredResult& result, bool quiet) {
             << result.version << " (" << result.build << ")\n";
 }
 
-/// Of other commands' results the input alone is known.
+/// Refuses results of other commands, which store only their inputs.
 void require_calibration(const std::string& path) {
   const ResultHead head = read_result_head(path);
   if (head.command.empty() || head.command == "calibrate") return;

@@ -34,7 +34,7 @@ std::string default_data_folder() {
   return named == nullptr ? "../shared/data" : named;
 }
 
-/// "2 h 5 min", "40 s".
+/// Formats a duration: "2 h 5 min", "40 s".
 std::string duration_text(double seconds) {
   const long whole = std::lround(seconds);
   if (whole >= 3600) {

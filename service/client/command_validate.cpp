@@ -29,7 +29,7 @@ ExitCode validate(const ValidateOptions& options) {
   check_result_files(options.files, options.estimation);
   CalibrationInput input = load_estimation_input(options.estimation);
   input.context.command = "validate";
-  const InterruptFlag interrupt;  // to the end: a result is written whole or not at all
+  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const estimator::Validation validation = run(options, interrupt, input);
   if (validation.stopped) {
     std::cerr << "rigcal: stopped after " << validation.windows.size()

@@ -17,7 +17,7 @@ namespace {
 using estimator::ResidualForm;
 using estimator::StateForm;
 
-/// Options that make the estimate one of a SPOOK simulator's parameters.
+/// Options that select estimation of a SPOOK simulator's parameters.
 void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& calibration) {
   const std::map<std::string, ResidualForm> residuals = {{"explicit", ResidualForm::kExplicit},
                                                          {"implicit", ResidualForm::kImplicit}};

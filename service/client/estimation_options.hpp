@@ -10,54 +10,54 @@
 
 namespace service {
 
-/// Options that calibrate and crossvalidate share, as given on the command line.
+/// Options shared by the commands that use the estimator.
 struct EstimationOptions {
   std::vector<std::string> recordings;
   std::string rig;
   Selection selection;
   std::string segments;
-  std::string values;  ///< result whose values come before the edits; empty: none
+  std::string values;  ///< result that provides values before the edits; empty: none
   ParameterEdits edits;
   estimator::CalibrationOptions calibration;
   bool no_refine = false;
   bool quiet = false;
   std::string operator_name;  ///< for the report
-  int threads = 0;            ///< on this machine; 0: as many as it has processors
+  int threads = 0;            ///< on this machine; 0: one per processor
 };
 
-/// Where the result goes, beside the table; empty: nowhere.
+/// Output files in addition to the printed table; empty: not written.
 struct ResultFiles {
   std::string json;
   std::string plot;
   std::string rig_out = {};
-  bool rig_out_priors = false;  ///< estimates become priors there
-  bool trajectories = false;    ///< are in the JSON
+  bool rig_out_priors = false;  ///< write the estimates as priors into it
+  bool trajectories = false;    ///< include them in the JSON
   std::string urdf_out = {};    ///< the calibrated robot
   std::string mjcf_out = {};
 };
 
-/// Time steps a mechanism of some centimetres can be stepped with [s].
+/// Returns the range check for time steps [s].
 CLI::Validator step_validator();
 
-/// The "parameters" option's text: a kind of estimate, or a file with values.
-/// @throws CLI::ValidationError where it is neither
+/// Parses the text of --parameters: a kind of estimate, or a file with values.
+/// @throws CLI::ValidationError if it is neither
 void take_parameters_option(const std::string& text, EstimationOptions& options);
 
-/// Adds --parameters RESULT.json to a command that takes values alone.
-/// @param what  what the command does with them, for people
+/// Adds --parameters RESULT.json to a command that uses only its values.
+/// @param what  what the command does with the values, for --help
 CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what);
 
 /// Adds --json and --plot to a command. `files` must outlive the parsing.
 void add_result_files(CLI::App& command, ResultFiles& files);
 
-/// Adds the descriptions of the calibrated rig: --rig-out, --rig-out-priors, --urdf-out,
-/// --mjcf-out.
+/// Adds the options for descriptions of the calibrated rig: --rig-out, --rig-out-priors,
+/// --urdf-out, --mjcf-out.
 void add_rig_files(CLI::App& command, ResultFiles& files);
 
-/// Adds what a calibration can write beside these: the rig's descriptions and --trajectories.
+/// Adds the other outputs of a calibration: rig descriptions and --trajectories.
 void add_calibration_files(CLI::App& command, ResultFiles& files);
 
-/// Refuses, before the work is done, results that could not be written.
+/// Checks before the work that the results can be written.
 /// @throws InputError
 void check_result_files(const ResultFiles& files, const EstimationOptions& options);
 void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs);
@@ -65,11 +65,11 @@ void check_result_files(const ResultFiles& files, const std::vector<std::string>
 /// Adds the options to a command. `options` must outlive the parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);
 
-/// What the options ask for; reads the rig's file and that of values.
+/// Makes the request; reads the rig file and the file of values.
 /// @throws InputError
 CalibrationRequest make_request(const EstimationOptions& options);
 
-/// Loads the rig and the recordings. Prints what a person should know to standard error.
+/// Loads the rig and the recordings. Prints notes to standard error.
 /// @throws InputError
 CalibrationInput load_estimation_input(const EstimationOptions& options);
 

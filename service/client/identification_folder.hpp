@@ -5,15 +5,15 @@
 
 namespace service {
 
-/// Where an identification keeps its runs: run-01.textproto, run-01.mcap, result-01.json, run-02…,
-/// each result from all recordings up to its own.
+/// The folder with the runs of an identification: run-01.textproto, run-01.mcap, result-01.json,
+/// run-02… Each result uses all recordings up to its own.
 class IdentificationFolder {
  public:
-  /// Makes it if there is none.
-  /// @throws proto::InputError where that cannot be, or a run was left half recorded
+  /// Makes the folder if it does not exist.
+  /// @throws proto::InputError if that fails, or if a run was left partly recorded
   explicit IdentificationFolder(std::string path);
 
-  /// Runs recorded.
+  /// Number of recorded runs.
   int count() const { return count_; }
 
   std::string scenario(int run) const { return name("run-", run, ".textproto"); }
@@ -24,10 +24,10 @@ class IdentificationFolder {
   /// All recordings, in order.
   std::vector<std::string> recordings() const;
 
-  /// Looks for recordings again.
+  /// Counts the recordings again.
   void look();
 
-  /// Renames the last recording, so that it is no run. @return its new name
+  /// Renames the last recording, so that it does not count as a run. @return its new name
   std::string set_aside();
 
  private:

@@ -4,8 +4,8 @@
 
 namespace service {
 
-/// While it lives, the first Ctrl-C sets a flag; the second ends the program as usual.
-/// One at a time.
+/// During its lifetime the first Ctrl-C sets a flag; the second ends the program as usual. Only one
+/// instance may exist at a time.
 class InterruptFlag {
  public:
   InterruptFlag();

@@ -18,7 +18,7 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show(const std::string& text) {
   if (quiet_) return;
-  // "\033[K" clears what a longer text left behind.
+  // "\033[K" clears the rest of a longer previous text.
   if (terminal_) {
     std::cerr << TerminalCodes{"\r"} << text << TerminalCodes{"\033[K"} << std::flush;
   } else {

@@ -4,8 +4,8 @@
 
 namespace service {
 
-/// Progress on standard error: one line that is rewritten on a terminal, a line each elsewhere,
-/// nothing when quiet.
+/// Progress on standard error: one rewritten line on a terminal, separate lines elsewhere, nothing
+/// if quiet.
 class ProgressLine {
  public:
   explicit ProgressLine(bool quiet);

@@ -6,7 +6,7 @@
 
 namespace service {
 
-/// Notes on what is wrong with a recording; nothing where it is finished and intact.
+/// Prints notes on the damage of a recording; nothing if it is finished and intact.
 void print_damage(const proto::McapScan& scan, std::ostream& out);
 
 }  // namespace service

@@ -22,7 +22,7 @@ std::string describe_counts(const EncoderFacts& encoder) {
                               : "yes";
 }
 
-/// The joints that an encoder between bodies reads, such as "1 + 2 - 3".
+/// Formats the joints that an encoder between bodies measures, e.g. "1 + 2 - 3".
 std::string describe_terms(const estimator::Mechanism& mechanism,
                            const estimator::BodyEncoder& encoder) {
   std::string text, fault;
@@ -47,7 +47,7 @@ bool is_fixed(const estimator::Mechanism& mechanism, std::size_t index) {
   return !parameter.free && !is_tied(mechanism, index) && !has_prior(parameter);
 }
 
-/// Parameters that are fixed at zero, and rates of Stribeck torques that are.
+/// Marks parameters that are fixed at zero, and Stribeck rates whose torques are.
 std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
   std::vector<bool> idle;
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {

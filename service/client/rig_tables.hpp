@@ -7,14 +7,14 @@
 
 namespace service {
 
-/// The name of a rig, and of how much it is made.
+/// Returns a rig's name and its numbers of bodies and joints.
 std::string rig_head(const Rig& rig);
 
-/// Joints, joints that follow others, and encoders between bodies, a table of each.
+/// Tables of the joints, the mimic joints, and the encoders between bodies.
 std::string joint_tables(const Rig& rig);
 
 /// Values, units, bounds and priors of parameters.
-/// @param all  also those that are fixed at zero or without effect; otherwise these are counted
+/// @param all  include parameters fixed at zero or without effect; otherwise only their number
 std::string parameter_table(const estimator::Mechanism& mechanism, bool all);
 
 }  // namespace service

@@ -23,8 +23,8 @@ Chart panel(const std::string& title, const std::string& y_label, const char* cs
   return chart;
 }
 
-/// With the style sheet's variables replaced by their first, light values: browsers know variables,
-/// most viewers of pictures do not.
+/// Replaces the style sheet's variables by their first, light values. Most image viewers, unlike
+/// browsers, do not support variables.
 std::string without_variables(std::string svg) {
   constexpr std::string_view kUse = "var(";
   for (std::size_t at = svg.find(kUse); at != std::string::npos; at = svg.find(kUse, at)) {

@@ -6,9 +6,9 @@
 
 namespace service {
 
-/// A simulated run as a picture: what each encoder reads, and the command, over time. A complete
-/// SVG document.
-/// @param title  of the scenario
+/// Returns a plot of a simulated run as a complete SVG document: each encoder's reading and the
+/// command over time.
+/// @param title  title of the scenario
 std::string simulation_picture(const Rig& rig, const SimulatedRun& run, const std::string& title);
 
 }  // namespace service

@@ -25,7 +25,7 @@ namespace {
 namespace py = pybind11;
 using namespace pybind11::literals;
 
-/// Does work of the estimator while Python goes on, and then raises what Python said to it.
+/// Runs `work` without the GIL, then raises the exception of a Python callback, if any.
 template <typename Work>
 auto solve(ProgramMonitor& monitor, Work&& work) {
   try {
@@ -35,7 +35,7 @@ auto solve(ProgramMonitor& monitor, Work&& work) {
     monitor.rethrow();
     return result;
   } catch (const std::exception&) {
-    monitor.rethrow();  // a fault of what was broken off says less than why it was
+    monitor.rethrow();  // the callback's exception explains more than the error that followed
     throw;
   }
 }
@@ -52,7 +52,7 @@ py::list trajectories_of(const std::vector<estimator::SegmentTrajectory>& trajec
   return list;
 }
 
-/// Names and units of the sensors whose readings were used.
+/// Names and units of the sensors that were used.
 py::list sensors_of_use(const estimator::Mechanism& mechanism) {
   py::list list;
   for (const estimator::Sensor& sensor : estimator::sensors_of(mechanism)) {
@@ -120,7 +120,7 @@ ValidationHandle validate(const ProgramRequest& program, double window, double s
   });
 }
 
-/// @return JSON, the text for a terminal, and why there is no prediction of deviations
+/// @return JSON, the text for a terminal, and why no standard deviations could be predicted
 py::tuple check(const ProgramRequest& program, ProgramMonitor& monitor) {
   std::string reason;
   auto [json, text] = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {

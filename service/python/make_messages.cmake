@@ -1,5 +1,5 @@
-# Makes NAME_pb2.py of proto/NAME.proto, as a module of rigcal.messages. Schemas keep the names that
-# they have in C++: where both are loaded, Protobuf then sees the same file.
+# Makes NAME_pb2.py from proto/NAME.proto, as a module of rigcal.messages. Schemas keep their C++
+# file names, so that Protobuf recognizes a schema that both languages load.
 set(raw ${OUT_DIR}/.raw)
 file(MAKE_DIRECTORY ${raw})
 execute_process(COMMAND ${PROTOC} --proto_path=${SOURCE_DIR} --python_out=${raw} --pyi_out=${raw}

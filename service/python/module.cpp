@@ -16,7 +16,7 @@ namespace {
 namespace py = pybind11;
 using namespace pybind11::literals;
 
-/// With the names of rigcal.v1.FindingResult in JSON.
+/// Converts a finding; keys as in the JSON of rigcal.v1.FindingResult.
 py::dict to_dict(const estimator::Finding& finding) {
   return py::dict("kind"_a = finding.kind, "severity"_a = to_text(finding.severity),
                   "recording"_a = finding.recording, "channel"_a = finding.channel,
@@ -26,7 +26,7 @@ py::dict to_dict(const estimator::Finding& finding) {
                   "treatment"_a = finding.treatment);
 }
 
-/// The exceptions are classes of the package, so that they can be documented and pickled there.
+/// Raises an exception class of the Python package, where it is documented and can be pickled.
 void raise_input_error(const char* name, const char* text,
                        const std::vector<estimator::Finding>& findings) {
   const py::object type = py::module_::import("rigcal.errors").attr(name);
@@ -47,8 +47,7 @@ void translate(std::exception_ptr thrown) {
   }
 }
 
-/// How numbers and iterations are written; what is printed or drawn in Python looks as it does
-/// elsewhere.
+/// Binds the formatting of numbers and iterations, so that Python's output matches the program's.
 void bind_numbers(py::module_& module) {
   module.def("format_number", &format_number, "value"_a, "digits"_a = 4);
   module.def("iteration_text", &iteration_text, "stage"_a, "iteration"_a, "cost"_a, "gradient"_a,

@@ -26,7 +26,7 @@ void add_recording(ProgramRequest& program, const std::string& name, const Selec
   program.request.recordings.push_back({.path = name, .selection = selection});
   if (columns.empty()) return;
   std::vector<NamedColumn>& table = program.tables[name];
-  for (const auto& [column, cells] : columns) {  // in the order of the table
+  for (const auto& [column, cells] : columns) {  // in the order of the table's columns
     const auto values = py::cast<Numbers>(cells);
     table.push_back(
         {py::cast<std::string>(column), {values.data(), values.data() + values.size()}});
@@ -93,7 +93,7 @@ py::list parameters_of(const Rig& rig) {
   return list;
 }
 
-/// Of recordings, as the rig file names them.
+/// Names of the columns of recordings according to the rig file.
 std::vector<std::string> column_names(const Rig& rig) {
   std::vector<std::string> names;
   if (!rig.format) return names;
@@ -138,7 +138,7 @@ py::dict load_recording(const ProgramRequest& program) {
                   "notes"_a = describe_import(use.summary));
 }
 
-/// The request's rig with what the program changes of it.
+/// Returns the request's rig with the program's values and edits.
 Rig edited_rig(const CalibrationRequest& request) {
   Rig rig = parse_rig(request.rig_name, request.rig_text);
   apply_values(request.values, rig.mechanism);

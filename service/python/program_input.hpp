@@ -11,22 +11,22 @@
 
 namespace service {
 
-/// A request of a Python program, and the recordings of it that are in memory.
+/// A request of a Python program, with its in-memory recordings.
 struct ProgramRequest {
   CalibrationRequest request;
   std::map<std::string, std::vector<NamedColumn>> tables;  ///< by the path of their source
 
-  /// Reads a source from memory where it is there, else from its file.
+  /// Reads a recording from memory if it is there, else from its file.
   ImportedRecording read(const RecordingSource& source, const Rig& rig) const;
 
   /// @throws proto::InputError
   CalibrationInput load() const;
 };
 
-/// Rigs, requests, what is read of recordings, and simulations.
+/// Binds rigs, requests, imported recordings and simulations.
 void bind_input(pybind11::module_& module);
 
-/// Calibrations, cross-validations, validations and checks of requests.
+/// Binds calibrations, cross-validations, validations and checks.
 void bind_estimation(pybind11::module_& module);
 
 }  // namespace service

@@ -26,7 +26,7 @@ estimator::CalibrationMonitor ProgramMonitor::hooks() {
 }
 
 void ProgramMonitor::on_iteration(const estimator::IterationRecord& record) {
-  if (stop_.load()) return;  // what was raised first counts
+  if (stop_.load()) return;  // keep the first exception
   const py::gil_scoped_acquire lock;
   try {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();

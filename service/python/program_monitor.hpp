@@ -10,21 +10,21 @@
 
 namespace service {
 
-/// Lets a Python program see a running calibration, and end it: by an exception of its callback, or
-/// by a signal, such as Ctrl-C. Signals reach Python's main thread alone.
+/// Reports a calibration's progress to a Python program, which can stop it by an exception in its
+/// callback, or by a signal such as Ctrl-C. Only Python's main thread receives signals.
 class ProgramMonitor {
  public:
-  /// @param progress  called with (stage, iteration, cost, gradient norm); None: nothing is
-  /// @param threads   to work with; 0: one for each processor
+  /// @param progress  called with (stage, iteration, cost, gradient norm); None: not called
+  /// @param threads   number of threads; 0: one per processor
   ProgramMonitor(pybind11::object progress, int threads);
 
-  /// To be used while this lives, without holding Python's lock.
+  /// Returns hooks to use during this object's lifetime, without holding the GIL.
   estimator::CalibrationMonitor hooks();
 
-  /// Before the names of all stages that follow.
+  /// Sets the text before the names of all following stages.
   void set_prefix(const std::string& prefix) { prefix_ = prefix; }
 
-  /// Raises what ended the calibration, if something has.
+  /// Raises the exception that stopped the calibration, if any.
   void rethrow();
 
  private:

@@ -72,7 +72,7 @@ std::string head(const Calibration& calibration, const CalibrationContext& conte
   return html + "</div>\n";
 }
 
-/// Costs over iterations, a line for each solve and a style for each stage.
+/// Plots the cost over iterations, a line per solve and a style per stage.
 Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
                  const std::string& first_stage) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -83,7 +83,7 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
   std::vector<double> x;
   for (std::size_t k = 0; k < history.size(); ++k) {
     const bool begins = k > 0 && history[k].solve != history[k - 1].solve;
-    // A row of no cost between two solves parts their lines.
+    // A row without a value separates the lines of two solves.
     if (begins) x.push_back(0.5 * (history[k - 1].iteration + history[k].iteration));
     const std::string& name = history[k].stage.empty() ? first_stage : history[k].stage;
     auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
@@ -151,7 +151,7 @@ std::string chosen(double value, const char* unit, bool by_program) {
   return format_number(value, 6) + unit + (by_program ? " (chosen)" : " (asked for)");
 }
 
-/// What only a SPOOK simulator at a step has.
+/// Options of a SPOOK simulator with a fixed step.
 void add_shadow_options(const Calibration& calibration, const estimator::CalibrationOptions& asked,
                         HtmlTable& table) {
   const auto of_rig = [](double value, const char* unit) {
@@ -169,7 +169,7 @@ void add_shadow_options(const Calibration& calibration, const estimator::Calibra
   table.add({"low-pass for initial states", format_number(asked.filter_cutoff) + " Hz"});
 }
 
-/// Levels with their unit, which is told once where all have the same.
+/// Formats levels with their unit, written once for consecutive equal units.
 std::string noise_text(const Eigen::VectorXd& levels, double scale,
                        const std::vector<std::string>& units) {
   std::string text;

@@ -8,11 +8,11 @@
 
 namespace service {
 
-/// The result of a calibration as one self-contained HTML page: parameters with their intervals
-/// against prior and bounds, what the data do not tell, measured and simulated angles with their
-/// difference for every hinge and segment, the cost over the iterations, the quality of the data,
-/// and the options. No scripts, no external resources.
-/// @param validation  across the same recordings; null: none
+/// Returns the result of a calibration as one self-contained HTML page. It shows the parameters
+/// with intervals, priors and bounds; unidentifiable directions; measured and simulated angles and
+/// their difference for each joint and segment; the cost per iteration; the data quality; and the
+/// options.
+/// @param validation  cross-validation of the same recordings; null: none
 std::string calibration_page(const estimator::Calibration& calibration,
                              const CalibrationContext& context,
                              const estimator::CrossValidation* validation = nullptr);

@@ -11,11 +11,11 @@ namespace {
 
 using Column = std::vector<double>;
 
-/// The rows of a figure: one x, a column for every series.
+/// Rows of a figure: one x and a column per series.
 struct ChartRows {
   Column x;
   std::vector<Column> columns;
-  bool united = false;  ///< of series over different x: what is empty is not a gap
+  bool united = false;  ///< from series with different x: an empty value is no gap
 };
 
 std::vector<const ChartSeries*> series_of(const ChartFigure& figure) {
@@ -55,11 +55,11 @@ ChartRows rows_of(const std::vector<const ChartSeries*>& all) {
   return rows;
 }
 
-/// Reduces the rows to those that draw the same lines; how many of them stood for one.
+/// Reduces the rows to those that draw the same lines. Returns the number of rows per interval.
 std::size_t reduce(ChartRows& rows, std::size_t rows_max) {
   if (rows.x.size() <= rows_max) return 1;
-  // Of a series a column of pixels keeps first, lowest, highest and last, of which the first and
-  // the last are common to all.
+  // Per pixel column each series keeps its first, lowest, highest and last value; first and last
+  // are common to all series.
   const std::size_t columns = std::max<std::size_t>(1, rows_max / (2 + 2 * rows.columns.size()));
   std::vector<std::size_t> kept;
   for (const Column& column : rows.columns) {
@@ -79,7 +79,7 @@ std::size_t reduce(ChartRows& rows, std::size_t rows_max) {
   return stretch;
 }
 
-/// "measured 1 [rad]": what the series is, with the unit of its axis.
+/// Returns a column title such as "measured 1 [rad]": series and unit of its axis.
 std::string column_name(const Chart& chart, const ChartSeries& series) {
   if (!series.column.empty()) return series.column;
   const std::size_t unit = chart.y_label.rfind(" [");
@@ -87,7 +87,7 @@ std::string column_name(const Chart& chart, const ChartSeries& series) {
   return unit == std::string::npos ? what : what + chart.y_label.substr(unit);
 }
 
-/// Members of a JSON object, one after the other.
+/// Builds a JSON object member by member.
 class Object {
  public:
   Object& add(const char* key, const std::string& json) {
@@ -124,7 +124,7 @@ std::string mark_json(const ChartMark& mark) {
       .text();
 }
 
-/// How a chart is drawn, its series by their columns from `column` on.
+/// Describes a chart as JSON; its series refer to columns from `column` on.
 std::string chart_json(const Chart& chart, std::size_t& column) {
   std::vector<std::string> series, marks;
   for (const ChartSeries& one : chart.series) {

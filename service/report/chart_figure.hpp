@@ -9,28 +9,28 @@
 
 namespace service {
 
-/// Charts over one x that are looked at together.
+/// Charts that share one x axis.
 struct ChartFigure {
-  std::string name;  ///< of the files that data and picture may be saved as, without an extension
-  std::string caption;  ///< one sentence or more: what is drawn, and of what
+  std::string name;     ///< file name, without extension, for saved data and pictures
+  std::string caption;  ///< one or more sentences describing the figure
   std::vector<Chart> charts;
-  /// Most rows of data that the page holds; of more, the first, lowest, highest and last of every
-  /// column of as many as fit, which the caption says.
+  /// Maximum number of data rows in the page. Beyond it the rows are reduced to the first, lowest,
+  /// highest and last value of each column per interval; the caption reports this.
   std::size_t rows_max = std::numeric_limits<std::size_t>::max();
 };
 
-/// The figure in HTML: pictures for paper and for readers without scripts; the data behind them,
-/// from which the page's script (web/charts.js) draws charts to zoom into and saves CSV and SVG.
-/// Series over another x than the first are put on the union of all.
+/// Returns the figure as HTML: static pictures for paper and for readers without scripts, and the
+/// data. From the data the page's script (web/charts.js) draws zoomable charts and saves CSV and
+/// SVG. Series with different x are placed on the union of all x.
 std::string chart_figure(const ChartFigure& figure);
 
-/// A picture that is not drawn anew, and the CSV that its data is saved as.
-/// @param picture  HTML with SVG elements in it
+/// Returns a static picture as HTML, with the CSV text that its data is saved as.
+/// @param picture  HTML that contains SVG elements
 /// @param caption  HTML
 std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
                         const std::string& caption);
 
-/// What a script element with the data of a figure begins with.
+/// Start tag of a script element with a figure's data.
 inline constexpr const char* kFigureData = "<script type=\"application/json\" class=\"data\">";
 
 }  // namespace service

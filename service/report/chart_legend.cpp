@@ -8,12 +8,12 @@
 namespace service {
 namespace {
 
-constexpr double kLegendKey = 26.0;    // a key and its distance from the name
+constexpr double kLegendKey = 26.0;    // width of a key and the gap to its name
 constexpr double kLegendGap = 10.0;    // between entries
 constexpr double kLegendFirst = 18.0;  // baseline of the first row
 constexpr double kLegendRow = 17.0;
-constexpr double kLegendCharacter = 7.4;       // of names of 12 px, generous
-constexpr double kLegendTitleCharacter = 8.6;  // of the title of 13 px in bold, likewise
+constexpr double kLegendCharacter = 7.4;       // generous width per character of names at 12 px
+constexpr double kLegendTitleCharacter = 8.6;  // the same for the title at 13 px bold
 
 using LegendRow = std::vector<const ChartSeries*>;
 

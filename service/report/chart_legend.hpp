@@ -6,14 +6,14 @@
 
 namespace service {
 
-/// The names of a chart's series, right-aligned: beside the title what fits there, what does not in
-/// rows below, for which the plot makes room.
+/// The right-aligned names of a chart's series: beside the title as far as they fit, the others in
+/// rows below it, for which the plot makes room.
 struct ChartLegend {
   std::string svg;
-  double height = 0.0;  ///< of the rows below [px]
+  double height = 0.0;  ///< height of the rows below the title [px]
 };
 
-/// @param left, right  of the plot, over which the title begins and the rows end [px]
+/// @param left, right  edges of the plot; the title starts left, rows end right [px]
 ChartLegend chart_legend(const Chart& chart, double left, double right);
 
 }  // namespace service

@@ -52,7 +52,7 @@ std::vector<std::string> matrix_titles(Eigen::Index columns) {
   return titles;
 }
 
-/// Errors as a table; the shade grows with the logarithm of the error, from the best to the
+/// Formats errors as a table. The shade grows with the logarithm of the error, from the best to the
 /// worst or to ten times the best.
 std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
   double low = std::numeric_limits<double>::infinity();

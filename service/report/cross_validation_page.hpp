@@ -7,12 +7,12 @@
 
 namespace service {
 
-/// Pieces, matrices of errors and parameters of every fold, without page and trajectories.
+/// Sections with the pieces, error matrices and the parameters of each fold, for use in a page.
 std::string cross_validation_sections(const estimator::CrossValidation& validation);
 
-/// The result of a cross-validation as one self-contained HTML page: matrices of errors (a row for
-/// each fold, a column for each piece, the pieces held out on the diagonal), the parameters of
-/// every fold, and the trajectories of the pieces held out. No scripts, no external resources.
+/// Returns the result of a cross-validation as one self-contained HTML page: error matrices (a row
+/// per fold, a column per piece, held-out pieces on the diagonal), the parameters of every fold,
+/// and the trajectories of the held-out pieces.
 std::string cross_validation_page(const estimator::CrossValidation& validation,
                                   const CalibrationContext& context);
 

@@ -52,7 +52,7 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   return format_table(rows, right);
 }
 
-/// What the calibrations warn of, each once.
+/// Warnings of the calibrations, each once.
 std::string warnings(const estimator::CrossValidation& validation) {
   std::vector<std::string> seen;
   std::string text;

@@ -20,8 +20,8 @@ constexpr std::size_t kListedGapsMax = 20;
 constexpr std::size_t kListedSegmentsMax = 40;
 constexpr double kStripWidth = 900.0;    // [px]
 constexpr double kStripMargin = 14.0;    // [px]
-constexpr std::size_t kTickLength = 10;  // that fits between two ticks
-constexpr double kGapWidthMin = 2.0;     // [px]; a shorter gap would not be seen
+constexpr std::size_t kTickLength = 10;  // fits between two ticks
+constexpr double kGapWidthMin = 2.0;     // [px]; a shorter gap would be invisible
 
 std::string format(const char* pattern, double a, double b = 0.0) {
   char text[160];
@@ -43,7 +43,7 @@ std::string clock_text(const ImportSummary& summary) {
          rate.standard_deviation + " ppm";
 }
 
-/// Of the time stamps in a CSV file, of the arrival at the host in a recording of rigcal-daq.
+/// Jitter of a CSV file's time stamps, or of the arrival at the host in a rigcal-daq recording.
 std::string jitter_text(const ImportSummary& summary) {
   if (!summary.arrival) {
     const double percent = 100.0 * summary.jitter_max;
@@ -99,7 +99,7 @@ std::string table(const CalibrationContext& context) {
   return table.html();
 }
 
-/// Segments as bars along time: used ones full, others hollow, gaps in a colour of their own.
+/// Draws segments as bars over time: used ones filled, others hollow, gaps in another colour.
 std::string strip(const RecordingUse& use) {
   const double low = use.segments.front().start;
   const double high = std::max(use.segments.back().end, low + 1e-9);
@@ -130,7 +130,7 @@ std::string strip(const RecordingUse& use) {
   return svg + "</svg>\n";
 }
 
-/// Segments and gaps in order of time.
+/// Formats segments and gaps in order of time.
 std::string use_csv(const RecordingUse& use) {
   struct Row {
     double from, to;

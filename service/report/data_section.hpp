@@ -6,8 +6,8 @@
 
 namespace service {
 
-/// What was measured and what of it was used: for each recording its rate, clock, jitter, samples
-/// used, left out and missing, drawn along time and listed by segments and gaps.
+/// Section on the recorded data. For each recording it shows rate, clock, jitter, and the numbers
+/// of used, omitted and missing samples, as a time line and as a list of segments and gaps.
 std::string data_section(const CalibrationContext& context);
 
 }  // namespace service

@@ -9,10 +9,10 @@
 namespace service {
 namespace {
 
-/// As many numbers as are shorter as text than it takes to say that they are not.
+/// Up to this many numbers are written as text, which is shorter than encoding them.
 constexpr std::size_t kFew = 64;
 constexpr double kEvenShare = 1e-6;  // of a step
-constexpr int kStepDigits = 12;      // beyond these a step is rounding
+constexpr int kStepDigits = 12;      // more digits of a step are rounding errors
 
 template <typename Bits>
 void append(std::string& bytes, Bits bits) {

@@ -7,7 +7,7 @@
 namespace service {
 namespace {
 
-/// The texts of the kinds that are there, and of the first kind where there is none.
+/// Joins the texts of the types that occur; that of the first type if none does.
 template <typename Text>
 std::string units_of_kinds(const std::vector<estimator::JointKind>& kinds, const Text& text) {
   std::string all;

@@ -9,10 +9,10 @@
 
 namespace service {
 
-/// What is known before any fit, as one self-contained page: findings, what the recordings can
-/// tell, and the readings with the findings marked and what is held back as points.
-/// @param mechanism   that the recordings are of
-/// @param recordings  after repair; what was held back of them stands in the context
+/// Returns the results available before a fit as one self-contained page: the findings, the
+/// predicted identifiability, and the readings with findings marked and rejected samples as points.
+/// @param mechanism   of the recorded rig
+/// @param recordings  after repair; `context` has the rejected samples
 std::string examination_page(const estimator::Mechanism& mechanism,
                              const std::vector<estimator::Recording>& recordings,
                              const std::vector<estimator::Finding>& findings,

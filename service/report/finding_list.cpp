@@ -15,7 +15,7 @@ namespace {
 
 using estimator::Finding;
 
-/// Below this a finding's likelihood is worth a word.
+/// The probability of a finding is printed if it is below this.
 constexpr double kSure = 0.99;
 
 std::vector<Finding> worst_first(std::vector<Finding> findings) {
@@ -32,7 +32,7 @@ std::string what_of(const Finding& finding) {
   return text;
 }
 
-/// Whether an error of the clock's rate would show in a calibration.
+/// Describes whether an error of the clock's rate would be identifiable.
 std::string format_clock(const estimator::ClockExcitation& clock) {
   const bool told = clock.deviation < estimator::kClockTold;
   if (told) {

@@ -8,14 +8,14 @@
 
 namespace service {
 
-/// Findings for a terminal, the worst first: what, how sure, what to do, what rigcal does by
-/// itself. Empty where there are none.
+/// Formats findings for a terminal, most severe first: description, probability, advice, and
+/// automatic treatment. Empty if there are none.
 std::string format_findings(const std::vector<estimator::Finding>& findings);
 
-/// The same as a section of a page.
+/// Formats findings as a section of a page.
 std::string finding_section(const std::vector<estimator::Finding>& findings);
 
-/// What the recordings can tell, for a terminal.
+/// Formats for a terminal which parameters the recordings can identify.
 std::string format_excitation(const estimator::Excitation& excitation);
 
 }  // namespace service

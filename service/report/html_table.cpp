@@ -24,7 +24,7 @@ const char* class_of(CellAlign align) {
 }
 
 /// @param element  "td", or "th" with its scope
-/// @param title    of its column, told beside it where the page is narrow
+/// @param title    of its column, shown beside the cell on a narrow page
 std::string element_of(const std::string& element, const HtmlCell& cell, CellAlign align,
                        const std::string& title = "") {
   std::string css = class_of(align);

@@ -8,10 +8,10 @@ namespace service {
 enum class CellAlign {
   kLeft,
   kRight,  ///< numbers
-  kWords,  ///< sentences and names, broken where they are long
+  kWords,  ///< sentences and names; long ones are wrapped
 };
 
-/// A cell: text that is yet to be escaped, or HTML.
+/// A table cell: plain text, to be escaped, or HTML.
 struct HtmlCell {
   HtmlCell(const char* plain) : text(plain) {}             // NOLINT: a text is a cell
   HtmlCell(std::string plain) : text(std::move(plain)) {}  // NOLINT
@@ -29,8 +29,8 @@ struct HtmlCell {
   std::string style = {};
 };
 
-/// A table in HTML. On a narrow page its rows become lists, each cell beside its column's title; a
-/// table of class "matrix" scrolls sideways.
+/// An HTML table. On a narrow page each row becomes a list of cells with their column titles; a
+/// table of class "matrix" scrolls sideways instead.
 class HtmlTable {
  public:
   struct Column {
@@ -38,12 +38,12 @@ class HtmlTable {
     CellAlign align = CellAlign::kLeft;
   };
 
-  /// @param caption    what the table tells
-  /// @param css_class  of the table
+  /// @param caption    text above the table
+  /// @param css_class  class of the table
   HtmlTable(const std::string& caption, std::vector<Column> columns,
             const std::string& css_class = "");
 
-  /// A row; its first cell is its head.
+  /// Adds a row; its first cell is the row's heading.
   void add(const std::vector<HtmlCell>& cells);
 
   std::string html() const { return html_ + "</tbody></table></div>\n"; }
@@ -53,7 +53,7 @@ class HtmlTable {
   std::string html_;
 };
 
-/// Columns of such titles: texts to the left, numbers to the right of the first `texts`.
+/// Returns columns with these titles: the first `texts` left-aligned, the others right-aligned.
 std::vector<HtmlTable::Column> text_and_number_columns(const std::vector<std::string>& titles,
                                                        std::size_t texts);
 

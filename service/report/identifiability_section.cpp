@@ -22,21 +22,21 @@ namespace {
 using estimator::Calibration;
 using estimator::ParameterEstimate;
 
-// Known to a third at best: more than a digit is hardly there.
+// Relative standard deviation above which a parameter counts as poorly identified.
 constexpr double kPoorShare = 1.0 / 3.0;
 
-// A weaker correlation tells nothing of note.
+// Weaker correlations are not reported.
 constexpr double kWorthTelling = 0.5;
 
-// A coefficient below this share of the largest in its direction says nothing to a reader.
+// Coefficients below this share of the largest in a direction are not reported.
 constexpr double kCoefficientShare = 1e-3;
 
-/// A parameter among those the data see.
+/// An identifiable parameter.
 struct Seen {
-  Eigen::Index index = 0;        ///< among all
+  Eigen::Index index = 0;        ///< among all parameters
   double deviation_alone = 0.0;  ///< standard deviation if all others were known
-  double inflation = 1.0;        ///< by how much not knowing them widens it
-  Eigen::Index partner = -1;     ///< most strongly correlated with
+  double inflation = 1.0;        ///< factor on it because the others are uncertain
+  Eigen::Index partner = -1;     ///< the most strongly correlated parameter
 };
 
 std::vector<Seen> find_seen(const Calibration& calibration) {
@@ -54,7 +54,7 @@ std::vector<Seen> find_seen(const Calibration& calibration) {
   return seen;
 }
 
-/// sd_i if all others were known is sd_i / √((R⁻¹)_ii), R the correlation matrix of those seen.
+/// sd_i given all others is sd_i / √((R⁻¹)_ii); R correlates the identifiable parameters.
 void measure(const Calibration& calibration, std::vector<Seen>& seen) {
   const auto n = static_cast<Eigen::Index>(seen.size());
   Eigen::MatrixXd R(n, n);
@@ -113,7 +113,7 @@ std::string dependence_table(const Calibration& calibration) {
   return "<h3>What each owes to the others</h3>\n" + table.html();
 }
 
-/// The changes that make up a direction; empty where it is one parameter alone.
+/// Formats the parameter changes along a direction; empty if it changes only one parameter.
 std::string coefficients(const Calibration& calibration, const Eigen::VectorXd& direction) {
   const double largest = direction.size() == 0 ? 0.0 : direction.cwiseAbs().maxCoeff();
   if ((direction.array().abs() > kCoefficientShare * largest).count() < 2) return "";

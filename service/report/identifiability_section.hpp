@@ -6,9 +6,9 @@
 
 namespace service {
 
-/// What the data tell of the parameters and what they do not: directions without effect, in words
-/// and numbers; parameters known poorly; how much each owes to what is not known of the others; the
-/// correlation matrix.
+/// Section on identifiability: unidentifiable directions in words and numbers, poorly identified
+/// parameters, how much each standard deviation is increased by the uncertainty of the other
+/// parameters, and the correlation matrix.
 std::string identifiability_section(const estimator::Calibration& calibration);
 
 }  // namespace service

@@ -6,10 +6,10 @@
 
 namespace service {
 
-/// A comparison of friction laws for people: the laws by held-out error, and which one to take.
+/// Formats a comparison of friction laws: laws by held-out error, and the recommended one.
 std::string format_law_comparison(const estimator::LawComparison& comparison, double wall_time);
 
-/// The same as one self-contained HTML page, with the errors of every piece.
+/// Returns it as one self-contained HTML page, with the errors of every piece.
 std::string law_comparison_page(const estimator::LawComparison& comparison,
                                 const CalibrationContext& context);
 

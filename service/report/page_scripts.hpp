@@ -4,11 +4,11 @@
 
 namespace service {
 
-/// Style sheet of interactive charts, uPlot's.
+/// Returns uPlot's style sheet for interactive charts.
 const std::string& chart_style();
 
-/// Scripts that make the figures of a page interactive, as elements of HTML: uPlot with its
-/// licence, and the page's own (web/charts.js). No external resources.
+/// Returns the HTML script elements that make figures interactive: uPlot with its licence, and the
+/// page's own script (web/charts.js). No external resources.
 const std::string& page_scripts();
 
 }  // namespace service

@@ -6,7 +6,7 @@
 
 namespace service {
 
-/// The estimates: values with 95 % intervals, drawn against prior, bounds and start.
+/// Section of the estimates: values and plots of 95 % intervals, priors, bounds and initial values.
 std::string parameter_section(const estimator::Calibration& calibration);
 
 }  // namespace service

@@ -19,7 +19,7 @@ namespace {
 
 using estimator::Calibration;
 
-constexpr int kLongestName = 15;  // [characters] that leave room for times beside the plot
+constexpr int kLongestName = 15;  // [characters]; leaves room for times beside the plot
 
 /// "run.csv 5 to 10 s".
 std::vector<std::string> labels_of(const Calibration& calibration,

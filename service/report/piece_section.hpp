@@ -6,9 +6,8 @@
 
 namespace service {
 
-/// What pieces of the recordings say alone: whether they agree, a forest plot of parameters by
-/// piece, and deviations from noise and from the scatter beside one another. Empty where there is
-/// nothing to compare.
+/// Section on estimates from separate pieces: their consistency, a forest plot of the parameters,
+/// and standard deviations from noise and from the scatter. Empty if there is nothing to compare.
 std::string piece_section(const estimator::Calibration& calibration);
 
 }  // namespace service

@@ -14,8 +14,8 @@ using estimator::ParameterEstimate;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// In standard deviations; of an exact value, or one that the data do not see, 0 where it is the
-/// same and infinite elsewhere.
+/// Returns the difference in standard deviations. Without a finite deviation it is 0 if the values
+/// are equal, else infinite.
 double difference_of(const ParameterEstimate& before, double now) {
   if (before.value == now) return 0.0;
   const double deviation = before.at_bound ? 0.0 : before.standard_deviation;

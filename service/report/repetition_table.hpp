@@ -7,29 +7,29 @@
 
 namespace service {
 
-/// One parameter of a calibration that was repeated.
+/// One parameter of a repeated calibration.
 struct RepeatedParameter {
   std::string name;
   std::string unit;
   double before = 0.0;
   double now = 0.0;
-  double deviation = 0.0;   ///< standard deviation of before
-  double difference = 0.0;  ///< of now from before [deviations]; infinite where one is missing
+  double deviation = 0.0;   ///< standard deviation of `before`
+  double difference = 0.0;  ///< |now − before| [deviations]; infinite if one is missing
 };
 
-/// Estimates may differ by this many standard deviations where programs or processors round
-/// otherwise, and the calibration counts as repeated: it is nothing to anyone who uses them.
+/// A calibration counts as repeated if estimates differ by at most this many standard deviations.
+/// Differences in rounding between programs or processors are smaller and do not matter in use.
 inline constexpr double kRepeatedWithin = 0.01;
 
-/// In the order of before; then those that were not there before.
+/// Compares parameters in the order of `before`, followed by new ones.
 std::vector<RepeatedParameter> compare_repetition(
     const std::vector<estimator::ParameterEstimate>& before,
     const std::vector<estimator::ParameterEstimate>& now);
 
-/// False where a difference is larger, or no number.
+/// False if a difference is too large or NaN.
 bool is_repeated(const std::vector<RepeatedParameter>& parameters);
 
-/// The comparison for people, with a line on top that says how it ended.
+/// Formats the comparison for people; the first line states the outcome.
 std::string format_repetition(const std::vector<RepeatedParameter>& parameters);
 
 }  // namespace service

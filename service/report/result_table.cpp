@@ -23,7 +23,7 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
                : "at upper bound " + notation_of(estimate).number(estimate.upper);
 }
 
-/// What the data alone say, beside what they say with all that was known beforehand.
+/// Cells for the estimate from the data without priors.
 std::vector<std::string> data_cells(const estimator::ParameterEstimate& estimate) {
   if (std::isnan(estimate.data_deviation)) return {"", ""};
   if (std::isinf(estimate.data_deviation)) return {"-", "not seen"};
@@ -54,7 +54,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   return format_table(rows, right);
 }
 
-/// Principal moments, of bodies whose inertia is free as a whole or at the border.
+/// Principal moments of bodies whose inertia is entirely free or at its feasibility boundary.
 std::string principal_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"principal moments", "value", "± sd", "unit", "axis", ""}};
@@ -73,7 +73,7 @@ std::string principal_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true, true, false, false, false}) + "\n";
 }
 
-/// Inertial parameters as motion sees them, where it sees some only together.
+/// Table of base parameters, if only combinations of inertial parameters are identifiable.
 std::string base_table(const estimator::Calibration& calibration) {
   if (calibration.base.empty() || calibration.null_directions.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{"seen of inertias", "value", "± sd", "unit"}};
@@ -97,7 +97,7 @@ std::string combination_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true, true, false}) + "\n";
 }
 
-/// The verdict as a sentence of its own; nothing where nothing was judged.
+/// The verdict as a separate sentence; empty if there is none.
 std::string first_line(const estimator::Calibration& calibration) {
   if (calibration.verdict.sentence.empty()) return "";
   return as_sentence(calibration.verdict.sentence) + "\n\n";
@@ -115,7 +115,7 @@ std::string simulation_table(const estimator::Calibration& calibration) {
   return format_table(rows, {false, true, false});
 }
 
-/// What inertial sensors read beside what they should have read.
+/// Table of inertial sensors' errors with respect to the model.
 std::string inertial_table(const estimator::Calibration& calibration) {
   if (calibration.inertial.empty()) return "";
   std::vector<std::vector<std::string>> rows = {{"inertial sensors", "RMSE", "noise", "unit"}};

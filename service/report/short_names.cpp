@@ -6,7 +6,7 @@
 namespace service {
 namespace {
 
-/// Where the characters of UTF-8 text begin, and its end.
+/// Byte offsets of the characters of UTF-8 text, and its end.
 std::vector<std::size_t> character_begins(const std::string& text) {
   std::vector<std::size_t> begins;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -28,7 +28,7 @@ std::string cut_in_the_middle(const std::string& name, int characters_max) {
 }  // namespace
 
 std::vector<std::string> short_names(const std::vector<std::string>& names, int characters_max) {
-  std::vector<std::string> different;  // in order
+  std::vector<std::string> different;  // in order of appearance
   for (const std::string& name : names) {
     if (std::ranges::count(different, name) == 0) different.push_back(name);
   }

@@ -5,11 +5,11 @@
 
 namespace service {
 
-/// Names of at most so many characters by which their owners can be told apart, for labels: of a
-/// longer name its beginning and its end around "…", "recording 2", the number of the name among
-/// those that differ, where that leaves two names alike.
+/// Shortens names for labels. Of a name longer than `characters_max` the beginning and the end
+/// remain, around "…". If two shortened names would be equal, all become "recording 1", "recording
+/// 2", …, numbered among the distinct names.
 ///
-/// @param names  UTF-8; alike ones come back alike
+/// @param names  UTF-8; equal names get equal results
 std::vector<std::string> short_names(const std::vector<std::string>& names, int characters_max);
 
 }  // namespace service

@@ -10,7 +10,7 @@ namespace {
 
 using estimator::StateEstimate;
 
-/// What it is asked for by, and what its columns end in.
+/// A state's name in requests, and the endings of its columns for revolute and prismatic joints.
 struct Quantity {
   const char* name;
   const char* turn;
@@ -35,7 +35,7 @@ static_assert(std::size(kQuantities) == estimator::kStateQuantities);
 struct Column {
   Eigen::Index index;
   std::string name;
-  bool is_control = false;  ///< of the controls: without a deviation
+  bool is_control = false;  ///< a control, without a standard deviation
 };
 
 std::vector<Column> columns_of(const estimator::Mechanism& mechanism,

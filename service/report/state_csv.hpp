@@ -7,19 +7,19 @@
 
 namespace service {
 
-/// What may be asked for of every joint, for people: "angle", "rate", ..., "moment", "force".
+/// Returns the names of the states that can be requested: "angle", "rate", ..., "moment", "force".
 std::vector<std::string> state_names();
 
-/// The quantities of StateEstimate that a name stands for; none for a name that is unknown.
+/// Returns the quantities of StateEstimate for a name; none if the name is unknown.
 std::vector<int> state_quantities(const std::string& name);
 
-/// Whether where joints are is among the quantities: then controls stand beside them.
+/// Whether joint positions are among the quantities; the controls are then written, too.
 bool tells_angles(const std::vector<int>& wanted);
 
-/// Estimated states as CSV: a row a sample; the time in its recording, then of every joint what is
-/// wanted and can be told, each with its standard deviation behind it; with angles also the
-/// controls as recorded, so that the file is a recording.
-/// @param mechanism  whose joints these are
+/// Formats estimated states as CSV, a row per sample: the time in its recording, then each
+/// requested and identifiable state of each joint, followed by its standard deviation. With angles
+/// it includes the recorded controls, so that the file can be used as a recording.
+/// @param mechanism  has the joints
 /// @param wanted     quantities of StateEstimate
 std::string state_csv(const estimator::Mechanism& mechanism,
                       const std::vector<estimator::StateEstimate>& estimates,

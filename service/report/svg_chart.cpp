@@ -28,7 +28,7 @@ struct Range {
     high = std::max(high, value);
   }
   void widen(double fraction) {
-    constexpr double kNoise = 1e-9;  // of the values: what varies by less is constant
+    constexpr double kNoise = 1e-9;  // relative to the values; smaller variation counts as constant
     if (!(low <= high)) *this = {0.0, 1.0};
     const double size =
         high - low > kNoise * std::max(std::abs(low), std::abs(high)) ? high - low : 0.0;
@@ -68,11 +68,11 @@ class Plane {
   double bottom() const { return chart_.height - kMarginBottom; }
   double transform(double y) const { return chart_.log_y ? std::log10(y) : y; }
   double transform_x(double x) const { return chart_.log_x ? std::log10(x) : x; }
-  /// Takes a value that `transform_x` returned.
+  /// Maps a result of `transform_x` to pixels.
   double to_x(double x) const {
     return left() + (x - x_.low) / (x_.high - x_.low) * (right() - left());
   }
-  /// Takes a value that `transform` returned.
+  /// Maps a result of `transform` to pixels.
   double to_y(double y) const {
     return bottom() - (y - y_.low) / (y_.high - y_.low) * (bottom() - top());
   }
@@ -80,8 +80,8 @@ class Plane {
   const Range& y_range() const { return y_; }
 
  private:
-  /// Bars stretch the axis by no more than the points' own range to either side: one huge bar must
-  /// not flatten everything else.
+  /// Extends the axis for error bars by at most the points' range on each side: one huge bar must
+  /// not flatten all else.
   void include_bars(const ChartSeries& series) {
     if (series.y_error.empty()) return;
     Range points;
@@ -117,7 +117,7 @@ struct Tick {
 
 struct AxisTicks {
   std::vector<Tick> ticks;
-  std::string offset;  // of the texts, see notation::TickTexts
+  std::string offset;  // subtracted from all texts, see notation::TickTexts
 };
 
 AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
@@ -129,14 +129,14 @@ AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
   return axis;
 }
 
-/// A factor of a power of ten: plain from 0.001 to 9999, "5·10⁻⁸" beyond.
+/// Formats a factor of a power of ten: plain from 0.001 to 9999, else "5·10⁻⁸".
 std::string factor_text(double factor, int exponent) {
   if (exponent >= -3 && exponent < 4) return format_number(factor * std::pow(10.0, exponent), 4);
   return factor == 1.0 ? decade_text(exponent)
                        : format_number(factor, 1) + "·" + decade_text(exponent);
 }
 
-/// Decades; over two decades or less 1, 2 and 5 times them; over less than one, linear ticks.
+/// Ticks at decades. Up to two decades, ticks at 1, 2 and 5 times these; below one, linear ticks.
 AxisTicks log_ticks(const Range& range, double count_max) {
   AxisTicks axis;
   const double span = range.high - range.low;
@@ -203,7 +203,7 @@ std::string axes(const Chart& chart, const Plane& plane) {
   return svg;
 }
 
-/// Stretches that are marked, as far as they are drawn, each wide enough to be seen.
+/// Draws the visible part of marked intervals, each at least kWidthMin wide.
 std::string marks(const Chart& chart, const Plane& plane) {
   constexpr double kWidthMin = 3.0;  // [px]
   std::string svg;
@@ -221,7 +221,7 @@ std::string marks(const Chart& chart, const Plane& plane) {
   return svg;
 }
 
-/// A mark centred at a pixel.
+/// Draws a marker centred at a pixel.
 std::string mark(const ChartSeries& series, double x, double y) {
   const auto at = [&](double dx, double dy) { return pixel(x + dx) + ',' + pixel(y + dy) + ' '; };
   const std::string css = "\" class=\"dot " + series.css_class + "\"/>\n";
@@ -238,7 +238,7 @@ std::string mark(const ChartSeries& series, double x, double y) {
   return "<circle cx=\"" + pixel(x) + "\" cy=\"" + pixel(y) + "\" r=\"3" + css;
 }
 
-/// The points of a series in transformed coordinates; NaN where one cannot be drawn.
+/// Returns a series in transformed coordinates, with NaN for points that cannot be drawn.
 ChartSeries transformed(const Plane& plane, const ChartSeries& series) {
   ChartSeries points = series;
   for (std::size_t k = 0; k < points.x.size(); ++k) {
@@ -286,7 +286,7 @@ std::string path(const Plane& plane, const ChartSeries& series) {
   return "<path d=\"" + d + "\" class=\"line " + series.css_class + "\"/>\n";
 }
 
-/// More marks than pixels are a line.
+/// Draws markers unless there are more than pixels, as they would merge.
 std::string point_marks(const Chart& chart, const Plane& plane, const ChartSeries& series) {
   if (!series.markers) return "";
   const ChartSeries points = transformed(plane, series);

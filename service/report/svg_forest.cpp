@@ -15,18 +15,18 @@ using estimator::PieceEstimate;
 
 constexpr double kRow = 20.0;     // [px]
 constexpr double kTop = 26.0;     // [px], for the parameter's name
-constexpr double kBottom = 40.0;  // [px], for ticks and what they are of
-// Widths that page_style makes shares of [px]: of the labels, and of a parameter's picture with
-// room for ticks beside its axis.
+constexpr double kBottom = 40.0;  // [px], for ticks and the axis label
+// Widths of the labels and of one parameter's picture, with room for ticks beside its axis [px].
+// page_style uses their ratio.
 constexpr double kLabels = 190.0;
 constexpr double kPicture = 192.0;
 constexpr double kLeft = 11.0;
 constexpr double kColumn = kPicture - 2.0 * kLeft;
-constexpr double kCharacter = 7.2;    // [px] of a tick's text
-constexpr std::size_t kAbreast = 4;   // pictures beside one another
-constexpr double kSlack = 0.08;       // of the axis beyond what it must show
-constexpr double kLongest = 4.0;      // of the typical bar, that the axis still shows whole
-constexpr double kMostPercent = 2.0;  // of the value, beyond which an axis is in its unit
+constexpr double kCharacter = 7.2;   // [px] of a tick's text
+constexpr std::size_t kAbreast = 4;  // pictures per line
+constexpr double kSlack = 0.08;      // share of the axis beyond its contents
+constexpr double kLongest = 4.0;  // times the typical bar; the axis shows shorter bars completely
+constexpr double kMostPercent = 2.0;  // of the value; a larger range uses the parameter's unit
 
 std::string forest_format(const char* pattern, double a, double b = 0.0, double c = 0.0,
                           double d = 0.0) {
@@ -45,7 +45,7 @@ double half_width(const PieceEstimate& piece, Eigen::Index at) {
   return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
 }
 
-/// One parameter's axis, in columns of pixels.
+/// One parameter's axis in pixels.
 class ForestAxis {
  public:
   ForestAxis(const std::vector<PieceEstimate>& pieces, const ParameterEstimate& estimate,
@@ -80,7 +80,7 @@ class ForestAxis {
     return left_ + kColumn * (std::clamp(value, low_, high_) - low_) / (high_ - low_);
   }
 
-  /// Ticks and their unit: percent off the estimate, or its unit where that is far from it.
+  /// Draws ticks with a unit: percent off the estimate, or the parameter's unit for a wide range.
   std::string ticks(const ParameterEstimate& estimate, double y) const {
     const double far = std::max(high_ - estimate.value, estimate.value - low_);
     const bool relative = far < kMostPercent * std::abs(estimate.value);
@@ -89,14 +89,14 @@ class ForestAxis {
     std::string svg;
     const double low = (low_ - zero) / unit, high = (high_ - zero) / unit;
     std::vector<double> ticks = notation::nice_ticks(low, high, 3);
-    if (ticks.size() < 2) ticks = notation::nice_ticks(low, high, 5);  // one tells no scale
+    if (ticks.size() < 2) ticks = notation::nice_ticks(low, high, 5);  // one shows no scale
     const std::vector<std::string> texts = notation::tick_texts(ticks).texts;
-    double taken = 0.0;  // by texts [px]
+    double taken = 0.0;  // right end of the last tick text [px]
     for (std::size_t k = 0; k < ticks.size(); ++k) {
       const double x = to_x(zero + unit * ticks[k]);
       svg += forest_format("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>",
                            x, x, kTop, y);
-      // Under its line, but within the picture, which would clip it, and clear of the one before.
+      // Below its line, inside the picture, and not overlapping the previous text.
       const double half = 0.5 * kCharacter * static_cast<double>(texts[k].size());
       const double middle = std::clamp(x, half, kPicture - half);
       if (middle - half < taken) continue;
@@ -157,7 +157,7 @@ std::string label_column(const std::vector<std::string>& labels) {
   return svg;
 }
 
-/// @param attributes  beside the size
+/// @param attributes  in addition to the size
 std::string picture(double width, std::size_t pieces, const std::string& attributes,
                     const std::string& content) {
   const double height = kTop + kRow * static_cast<double>(pieces + 1) + kBottom;

@@ -7,15 +7,15 @@
 
 namespace service {
 
-/// A forest plot: a row a piece, a column a parameter, each with an axis of its own. Of a piece its
-/// estimate (dot) and its 95 % interval by noise (bar, cut off at the axis' ends); of all together
-/// the same in the last row, and its interval over all rows (band). A piece that cannot tell a
-/// parameter leaves its place empty. In HTML: a picture a parameter, four beside one another where
-/// the page is wide, two or one where it is narrow, always with the labels at the left.
+/// Returns a forest plot as HTML: one row per piece, one column with its own axis per parameter. A
+/// dot shows a piece's estimate, a bar its 95 % interval from noise, cut at the axis ends. The last
+/// row shows the estimate from all pieces; a band shows its interval in all rows. A piece that
+/// cannot identify a parameter has no entry. Pictures stand four, two or one abreast by page width,
+/// with labels at the left.
 ///
-/// @param pieces   one or more
+/// @param pieces   at least one
 /// @param labels   of the pieces
-/// @param columns  indices of the parameters to draw
+/// @param columns  indices of the parameters to plot
 std::string svg_forest(const std::vector<estimator::PieceEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<estimator::ParameterEstimate>& parameters,

@@ -14,7 +14,7 @@ using estimator::ParameterEstimate;
 constexpr double kWidth = 200.0;       // [px]
 constexpr double kMiddle = 10.0;       // [px], of a height of 20
 constexpr double kArrowMargin = 10.0;  // [px], for an arrow at either end
-constexpr int kDecadesMin = 3;         // to either side
+constexpr int kDecadesMin = 3;         // on each side
 constexpr int kDecadesMax = 7;
 
 std::string format(const char* pattern, double a, double b = 0.0, double c = 0.0, double d = 0.0) {
@@ -30,7 +30,7 @@ bool has_interval(const ParameterEstimate& estimate) {
          estimate.standard_deviation > 0.0;
 }
 
-/// Where values lie on the scale.
+/// Maps values to pixels on the scale.
 class IntervalAxis {
  public:
   IntervalAxis(const ParameterEstimate& estimate, const RelativeScale& scale)
@@ -72,7 +72,7 @@ std::string prior_band(const IntervalAxis& axis, const ParameterPrior& prior) {
                 right - left);
 }
 
-/// The places of 1 %, 10 %, … to the right of the estimate, and of the estimate.
+/// Positions of the estimate and of 1 %, 10 %, … to its right.
 std::vector<double> decade_places(const RelativeScale& scale) {
   std::vector<double> places = {0.0};
   for (int k = 1; k <= scale.decades(); ++k)
@@ -143,7 +143,7 @@ std::string svg_interval(const ParameterEstimate& estimate, const ParameterPrior
 
 std::string svg_interval_axis(const RelativeScale& scale) {
   std::string svg = kOpen;
-  const int stride = scale.decades() > 4 ? 2 : 1;  // as many as have room
+  const int stride = scale.decades() > 4 ? 2 : 1;  // as many as fit
   for (int k = scale.decades(); k > 0; k -= stride) {
     const std::string text = format_number(100.0 * std::pow(10.0, k - scale.decades()), 1);
     for (const double side : {-1.0, 1.0}) {

@@ -8,15 +8,15 @@
 
 namespace service {
 
-/// The scale that the intervals of a table share: per cent off the estimate, logarithmic to either
-/// side, so that what is known to 0.01 % and what is known to 30 % can be compared. It ends at 100
-/// % and begins, next to the estimate, a decade below the sharpest interval.
+/// Scale shared by the intervals of a table: percent deviation from the estimate, logarithmic on
+/// both sides, so that accuracies of 0.01 % and 30 % can be compared. It ends at 100 %. Its first
+/// tick beside the estimate lies a decade below the narrowest interval.
 class RelativeScale {
  public:
   explicit RelativeScale(const std::vector<estimator::ParameterEstimate>& estimates);
 
-  /// Place between -1 and 1 of a deviation from the estimate, as a share of it. What lies beyond an
-  /// end is put there.
+  /// Returns the position, between -1 and 1, of a deviation given as a share of the estimate.
+  /// Deviations beyond the ends are clamped.
   double place(double share) const;
   int decades() const { return decades_; }
 
@@ -24,18 +24,18 @@ class RelativeScale {
   int decades_ = 3;  ///< from the centre to 100 %
 };
 
-/// Whether a parameter's size is told at all: its 95 % interval does not reach zero. Deviations of
-/// others are no share of anything.
+/// Whether a parameter differs from zero: its 95 % interval excludes zero. Otherwise a deviation in
+/// percent is meaningless.
 bool has_relative_interval(const estimator::ParameterEstimate& estimate);
 
-/// One parameter on the scale: its 95 % interval (bar) around the estimate (dot), the prior's 95 %
-/// (band) where there is one, bounds that lie on the scale (ticks), and the start (ring, or an
-/// arrow to where it lies beyond 100 %). One that the data do not see is a dashed line, as is one
-/// that cannot be told from zero; one at a bound has no bar.
+/// Draws one parameter on the scale: its 95 % interval (bar) around the estimate (dot), the prior's
+/// 95 % interval (band) if any, bounds within the scale (ticks), and the initial value (ring, or an
+/// arrow if beyond 100 %). A dashed line marks a parameter that is undetermined or compatible with
+/// zero; one at a bound has no bar.
 std::string svg_interval(const estimator::ParameterEstimate& estimate, const ParameterPrior& prior,
                          const RelativeScale& scale);
 
-/// The scale's ticks, to stand above.
+/// Draws the scale's tick labels, for the row above the intervals.
 std::string svg_interval_axis(const RelativeScale& scale);
 
 }  // namespace service

@@ -11,9 +11,9 @@ namespace service {
 namespace {
 
 constexpr int kCell = 44;           // [px]
-constexpr double kNameWidth = 7.2;  // [px] a character of a name
-constexpr int kWholeRows = 5;       // of a matrix that paper keeps in one piece
-constexpr int kBandRows = 4;        // at most, that paper keeps together of a larger one
+constexpr double kNameWidth = 7.2;  // [px] per character of a name
+constexpr int kWholeRows = 5;       // a matrix of at most so many rows is not split on paper
+constexpr int kBandRows = 4;        // most rows kept together on paper for a larger one
 
 std::string fixed(const char* format, double value) {
   char text[32];
@@ -21,7 +21,7 @@ std::string fixed(const char* format, double value) {
   return text;
 }
 
-/// With two decimals, and no sign where they are zero.
+/// Formats with two decimals, without a sign for zero.
 std::string correlation_text(double value) {
   if (std::isnan(value)) return "-";
   return fixed("%.2f", std::abs(value) < 0.005 ? 0.0 : value);

@@ -13,7 +13,7 @@ namespace {
 using estimator::SegmentTrajectory;
 
 constexpr std::size_t kShownSegmentsMax = 24;
-constexpr Eigen::Index kRowsMin = 2;  // fewer are no motion
+constexpr Eigen::Index kRowsMin = 2;  // minimum to show motion
 
 std::vector<double> times_of(const SegmentTrajectory& trajectory) {
   std::vector<double> times(static_cast<std::size_t>(trajectory.measured.rows()));
@@ -77,7 +77,7 @@ bool is_zero(const SegmentTrajectory& trajectory, Eigen::Index motor) {
 Chart control_chart(const SegmentTrajectory& trajectory, Eigen::Index motor,
                     const std::string& label) {
   const std::string of = label.empty() ? "" : " of " + label;
-  // "hinge 1 [V]": the unit belongs to the axis.
+  // For "hinge 1 [V]" the unit belongs to the axis.
   const std::size_t unit = label.rfind(" [");
   Chart chart;
   chart.title = "Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit);
@@ -99,7 +99,7 @@ std::vector<const SegmentTrajectory*> those_with_motion(
   return moving;
 }
 
-/// Three numbers a sensor and one a motor, in every row.
+/// Number of values: three per sensor and one per motor in each row.
 std::size_t numbers_in(const SegmentTrajectory& trajectory) {
   return static_cast<std::size_t>(trajectory.measured.rows() *
                                   (3 * trajectory.measured.cols() + trajectory.control.cols()));
@@ -110,7 +110,7 @@ std::string label_of(const TrajectoryLabels& labels, Eigen::Index motor) {
   return index < labels.controls.size() ? labels.controls[index] : "";
 }
 
-/// Which samples these are; names of pieces say it themselves.
+/// Describes the range of samples; names of pieces include it.
 std::string title_of(const SegmentTrajectory& trajectory) {
   const std::string range = format_number(trajectory.start, 6) + " s to " +
                             format_number(trajectory.time(trajectory.measured.rows() - 1), 6) +

@@ -8,10 +8,10 @@
 
 namespace service {
 
-/// Estimates beside the parameters a simulated rig was made with: truth, estimate, standard
-/// deviation, error in percent of the truth (in the parameter's unit where that is zero) and in
-/// standard deviations. Parameters the truth does not know are left out.
-/// @throws proto::InputError when it knows none
+/// Formats estimates beside the true parameters of a simulated rig: truth, estimate, standard
+/// deviation, and the error in percent of the truth (in the parameter's unit if that is zero) and
+/// in standard deviations. Parameters without a true value are omitted.
+/// @throws proto::InputError if no parameter has a true value
 std::string format_truth(const std::vector<estimator::ParameterEstimate>& estimates,
                          const TrueParameters& truth);
 

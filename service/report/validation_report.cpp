@@ -25,7 +25,7 @@ const std::vector<std::string> kHead = {"recording", "sensor",  "windows", "RMSE
 
 std::string thousandths(double value) { return format_number(1e3 * value, 3); }
 
-/// The table's rows without its head.
+/// Rows of the table without its heading.
 TableRows error_rows(const Validation& validation) {
   const std::vector<RecordingErrors> errors = errors_by_recording(validation);
   std::vector<std::string> names;
@@ -65,7 +65,7 @@ std::string table_section(const Validation& validation) {
   return "<section><h2>Errors</h2>\n" + table.html() + "</section>\n";
 }
 
-/// The root mean square of every window of one recording along time.
+/// Plots the root mean square of every window of one recording over time.
 std::string window_chart(const Validation& validation, const std::string& recording) {
   Chart chart;
   chart.title = recording;

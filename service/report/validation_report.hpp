@@ -6,16 +6,16 @@
 
 namespace service {
 
-/// A validation for people: errors by recording and sensor, beside the readings' own noise.
+/// Formats a validation: errors by recording and sensor, beside the noise of the readings.
 std::string format_validation(const estimator::Validation& validation,
                               const ValidationChoice& choice, double wall_time);
 
-/// The same as one self-contained HTML page, with the error of every window along time and the
-/// first windows drawn.
+/// Returns it as one self-contained HTML page, with the error of every window over time and plots
+/// of the first windows.
 std::string validation_page(const estimator::Validation& validation, const ValidationChoice& choice,
                             const CalibrationContext& context);
 
-/// What to know of a validation: how states were found, windows that say nothing.
+/// Notes on a validation: how states were found, and windows without results.
 std::vector<std::string> describe_validation(const estimator::Validation& validation,
                                              const ValidationChoice& choice);
 

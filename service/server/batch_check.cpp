@@ -18,7 +18,7 @@ proto::RuleBreach take_all(const Messages& messages, proto::RecordingRules& rule
   return std::nullopt;
 }
 
-// An MCAP message's own record, and its entry in the chunk's index [byte].
+// Size of an MCAP message's record header and its entry in the chunk index [byte].
 constexpr std::uint64_t kMessageOverhead = 48;
 
 }  // namespace

@@ -9,24 +9,24 @@
 
 namespace service {
 
-/// Batches of one session, at most: at ten a second more than two days. What is held in memory for
-/// each stays small beside what its samples take on the disk.
+/// Maximum number of batches in one session: more than two days at ten batches a second. The memory
+/// needed per batch stays small compared with its samples on disk.
 inline constexpr std::uint64_t kBatchCountMax = std::uint64_t{1} << 21;
 
-/// What a batch takes in a recording, at most [byte]: there each of its messages is a record of its
-/// own, and small ones take many times what they have in a batch.
+/// Returns an upper bound for the size of a batch in a recording [byte]. Each of its messages
+/// becomes a record of its own there, so small messages take many times their size in a batch.
 std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch);
 
-/// Holds the batches of one session to what a recording may contain, so that everything that was
-/// acknowledged can be stored.
+/// Checks that the batches of one session satisfy the rules for recordings, so that every
+/// acknowledged batch can be stored.
 class BatchCheck {
  public:
   explicit BatchCheck(const proto::RecordingShape& shape) : rules_(shape) {}
 
-  /// Nothing if the batch is good, and then its samples count as seen; else why it is not.
+  /// Returns nothing and counts the samples if the batch is valid; otherwise returns the reason.
   std::optional<std::string> take(const rigcal::v1::SampleBatch& batch);
 
-  /// recorded_size() of all that it has taken.
+  /// Sum of recorded_size() over all accepted batches.
   std::uint64_t recorded_bytes() const { return recorded_bytes_; }
 
  private:

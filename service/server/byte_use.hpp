@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Bytes that identities use of something, each and together.
+/// Byte counts per identity, and their total.
 class ByteUse {
  public:
   void add(const std::string& identity, std::uint64_t bytes) {
@@ -31,7 +31,7 @@ class ByteUse {
   }
   std::uint64_t total() const { return total_; }
 
-  /// Whether so many more keep to the limit of all and the share of one.
+  /// Whether `bytes` more stay within the total `limit` and within one identity's `share`.
   bool has_room(const std::string& identity, std::uint64_t bytes, std::uint64_t limit,
                 std::uint64_t share) const {
     return bytes <= limit && total_ <= limit - bytes && bytes <= share &&

@@ -15,17 +15,17 @@
 namespace service {
 namespace {
 
-constexpr std::size_t kControlBytesPause = 1u << 20;  // requests wait beyond it
-constexpr std::size_t kControlBytesMax = 16u << 20;   // the client never reads: cut off
-constexpr std::size_t kRequestReserve = 16u << 10;    // for a request and its refusal
-constexpr std::size_t kRoomOfEach = 320u << 10;       // a rig's batch, whatever all others hold
+constexpr std::size_t kControlBytesPause = 1u << 20;  // pause reading requests above it
+constexpr std::size_t kControlBytesMax = 16u << 20;   // the client never reads: close
+constexpr std::size_t kRequestReserve = 16u << 10;    // for a request and an error reply
+constexpr std::size_t kRoomOfEach = 320u << 10;       // always allowed: one batch of a rig
 constexpr std::size_t kLiveFramesMax = 256;
 constexpr std::size_t kLiveBytesMax = 4u << 20;
 constexpr std::chrono::milliseconds kWatchPeriod(250);
 constexpr std::chrono::seconds kLinger(2);
 
-// Replies go out at once, and a peer whose cable was pulled is noticed after a minute. A Unix
-// socket refuses these options and needs none of them.
+// Sends replies without delay, and detects an unplugged peer after a minute. A Unix socket refuses
+// these options and needs none of them.
 void set_tcp_options(int socket) {
   const auto set = [socket](int level, int option, int value) {
     ::setsockopt(socket, level, option, &value, sizeof value);
@@ -75,7 +75,7 @@ void Connection::start() {
       });
 }
 
-// What is kept for a client, in this connection's account and in that of whoever it is.
+// Charges memory to this connection and to its identity.
 void Connection::hold(std::size_t bytes) {
   held_bytes_ += bytes;
   context_.buffers.add(identity(), bytes);
@@ -93,7 +93,7 @@ bool Connection::has_room(std::size_t bytes) const {
                                    limits.of_one().buffer_bytes);
 }
 
-// Books what was received and not answered yet.
+// Updates the charge for received but unanswered bytes.
 void Connection::hold_input() {
   std::size_t bytes = decoder_.held_bytes();
   for (const proto::Frame& frame : frames_) bytes += frame.payload.size();
@@ -101,7 +101,7 @@ void Connection::hold_input() {
   hold(bytes);
 }
 
-// Reads on while there is room for what requests cause.
+// Reads more while there is room for requests and their replies.
 void Connection::read() {
   if (reading_ || closed_ || finishing_ || damage_ || !frames_.empty()) return;
   if (!conversation_->ready() || control_bytes_ > kControlBytesPause) {
@@ -247,15 +247,15 @@ void Connection::finish() {
   write();
 }
 
-// Everything was sent. Closing now, with bytes of the client unread, would make the kernel take the
-// reply back (RST): the client gets a moment to read it and to close.
+// Everything was sent. Closing with unread bytes of the client would make the kernel discard the
+// reply (RST), so the client gets a moment to read it and to close.
 void Connection::linger() {
   if (lingering_) return;
   lingering_ = true;
   lingering_since_ = Clock::now();
   asio::error_code ignored;
   socket_.shutdown(asio::socket_base::shutdown_send, ignored);
-  if (reading_) return;  // its end closes the connection, the watch at the latest
+  if (reading_) return;  // its completion or the watch closes the connection
   socket_.async_read_some(asio::buffer(input_),
                           [self = shared_from_this()](const asio::error_code& error, std::size_t) {
                             if (error) return self->close();
@@ -284,7 +284,7 @@ void Connection::watch() {
     if (self->write_began_at_ != none && now - self->write_began_at_ > self->timeouts_.write) {
       return self->abort("reads nothing");
     }
-    if (self->paused_ || self->crowded_) self->pump();  // others may have made room
+    if (self->paused_ || self->crowded_) self->pump();  // other connections may have freed memory
     if (self->closed_) return;
     if (self->lingering_ && now - self->lingering_since_ > kLinger) return self->close();
     self->watch();
@@ -301,7 +301,7 @@ void Connection::abort(const std::string& why) {
 
 void Connection::close() {
   if (closed_) return;
-  const auto self = shared_from_this();  // ended_ lets go of it
+  const auto self = shared_from_this();  // ended_ drops the last reference
   closed_ = true;
   asio::error_code ignored;
   socket_.close(ignored);

@@ -17,16 +17,16 @@
 
 namespace service {
 
-/// How long a connection may take for what.
+/// Time limits of a connection.
 struct ConnectionTimeouts {
-  std::chrono::duration<double> handshake{10.0};  ///< from connecting to a proper first message
+  std::chrono::duration<double> handshake{10.0};  ///< from connecting to a valid first message
   std::chrono::duration<double> frame{20.0};      ///< from a message's first byte to its last
   std::chrono::duration<double> write{30.0};      ///< without the client reading anything
 };
 
-/// A socket, with TLS or without, and the conversation on it. Reads only as fast as requests are
-/// answered and answers are read: what it holds for a client is bounded, whatever the client does,
-/// and what all hold for one identity and together is, too.
+/// A socket, with or without TLS, and the conversation on it. It reads only as fast as requests are
+/// answered and replies are read. Memory is bounded per connection, per identity and in total,
+/// whatever the clients do.
 class Connection final : public Outlet, public std::enable_shared_from_this<Connection> {
  public:
   /// @param ended  called once, when the socket is closed
@@ -40,7 +40,7 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   void abort(const std::string& why);
 
   const std::string& identity() const { return conversation_->identity(); }
-  /// It has introduced itself, and there is something left to do for it.
+  /// True if the client has introduced itself and work for it remains.
   bool in_use() const { return conversation_->greeted() && !lingering_; }
 
   void send(std::string frame) override;
@@ -77,17 +77,17 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   std::array<std::uint8_t, 64 << 10> input_;
   proto::FrameDecoder decoder_;
   std::deque<proto::Frame> frames_;
-  std::optional<proto::Error> damage_;  // behind the frames that wait
+  std::optional<proto::Error> damage_;  // a framing error after the queued frames
   bool reading_ = false;
-  bool paused_ = false;   // by us, so that the client's time does not run
-  bool crowded_ = false;  // by what its identity has waiting, while that time does run
+  bool paused_ = false;   // by this side; the client's timeout is suspended
+  bool crowded_ = false;  // paused because its identity's buffers are full; the timeout runs on
   bool pumping_ = false;
   bool finishing_ = false;
   bool lingering_ = false;
   bool closed_ = false;
 
-  std::size_t held_bytes_ = 0;   // in the context's account: of this connection
-  std::size_t input_bytes_ = 0;  // of them what was received and not answered yet
+  std::size_t held_bytes_ = 0;   // charged to the identity in the context
+  std::size_t input_bytes_ = 0;  // the part that is received but not answered yet
 
   std::deque<std::string> control_;
   std::size_t control_bytes_ = 0;
@@ -95,7 +95,7 @@ class Connection final : public Outlet, public std::enable_shared_from_this<Conn
   std::size_t live_bytes_ = 0;
   std::uint64_t dropped_batches_ = 0;
   std::uint64_t dropped_samples_ = 0;
-  std::string writing_;  // empty: nothing is being written
+  std::string writing_;  // empty: no write in progress
   std::shared_ptr<const std::string> writing_live_;
 
   Clock::time_point connected_at_ = Clock::now();

@@ -16,8 +16,8 @@
 namespace service {
 namespace {
 
-constexpr std::uint64_t kResultSizeMax = 32u << 20;  // of each file of a result [byte]
-constexpr std::size_t kSmallReplySize = 16u << 10;   // sent whatever else waits [byte]
+constexpr std::uint64_t kResultSizeMax = 32u << 20;  // of each result file [byte]
+constexpr std::size_t kSmallReplySize = 16u << 10;   // sent even if buffers are full [byte]
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
@@ -81,7 +81,7 @@ std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   return frame_of(reply);
 }
 
-// Fills a message from a JSON file. @return what is wrong with it, empty when all is well
+// Fills a message from a JSON file. @return the error, or an empty text
 std::string load_json(const std::string& path, google::protobuf::Message& message) {
   const auto json = read_small_file(path, kResultSizeMax);
   if (!json.ok()) return json.error().detail;
@@ -286,7 +286,7 @@ void Conversation::answer(const Outcome<Reply>& outcome) {
   send(reply);
 }
 
-// An answer that comes when a disk has done its work. The client may be gone by then.
+// Returns a callback that answers once a disk operation is done. The client may be gone by then.
 template <typename Reply>
 std::function<void(const Outcome<Reply>&)> Conversation::later() {
   waiting_ = true;
@@ -306,7 +306,7 @@ void Conversation::answer_frame(std::string frame) {
   if (outlet_ != nullptr) outlet_->resume();
 }
 
-// Every request stands here: the compiler lists what is missing.
+// Lists every request; the compiler reports a missing one.
 void Conversation::serve(ServiceRequest& request) {
   const Identity& who = peer_.identity;
   switch (request.request_case()) {
@@ -396,14 +396,14 @@ void Conversation::on_live_ended(const std::string& session_id) {
   ServiceReply reply;
   reply.mutable_live_ended()->set_session_id(session_id);
   std::string frame = frame_of(reply);
-  // Behind the live frames that still wait, and like them.
+  // After the queued live frames, and dropped like them if the client is slow.
   on_live({std::make_shared<const std::string>(std::move(frame)), 0});
 }
 
 void Conversation::on_job_update(const rigcal::v1::JobInfo& info) {
   ServiceReply reply;
   *reply.mutable_job_update()->mutable_job() = info;
-  // A client that reads slowly misses iterations, not the end.
+  // A client that reads slowly misses intermediate updates, not the final one.
   const bool ended = proto::has_ended(info);
   std::string frame = frame_of(reply);
   if (outlet_ != nullptr && (ended || outlet_->has_room(frame.size()))) {
@@ -418,7 +418,7 @@ std::string Conversation::make_drop_notice(std::uint64_t batch_count, std::uint6
   return frame_of(reply);
 }
 
-// Where too much waits to be read already, a large reply is replaced by one that says so.
+// If too much waits to be read already, replaces a large reply by an error.
 void Conversation::send_frame(std::string frame) {
   if (outlet_ == nullptr) return;
   if (frame.size() > kSmallReplySize && !outlet_->has_room(frame.size())) {

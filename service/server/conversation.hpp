@@ -16,30 +16,30 @@
 
 namespace service {
 
-/// Where a conversation's frames go. Main thread.
+/// Destination of a conversation's frames. Main thread.
 class Outlet {
  public:
   virtual ~Outlet() = default;
-  /// Never dropped, and in order.
+  /// Sends a frame in order; never drops it.
   virtual void send(std::string frame) = 0;
-  /// Whether so many bytes more may wait to be read by this client.
+  /// Whether this client may have `bytes` more waiting to be read.
   virtual bool has_room(std::size_t bytes) const = 0;
-  /// May be dropped when the client is slow; then Conversation::make_drop_notice is sent instead.
+  /// Drops the frame if the client is slow, and sends Conversation::make_drop_notice instead.
   virtual void send_live(const LiveFrame& frame) = 0;
-  /// The connection ends once everything was sent.
+  /// Ends the connection once everything is sent.
   virtual void finish() = 0;
-  /// The conversation can take frames again.
+  /// Called when the conversation can accept frames again.
   virtual void resume() = 0;
 };
 
-/// Who is at the other end of a connection.
+/// The client at the other end of a connection.
 struct Peer {
   Identity identity;
   std::string place;  ///< for the log
 };
 
-/// One connection's side of proto/service.proto, without its socket: takes frames, answers them in
-/// order, and tells what the client has subscribed to. Main thread.
+/// The server side of proto/service.proto for one connection, without its socket. Accepts frames,
+/// answers them in order, and sends the updates that the client subscribed to. Main thread.
 class Conversation final : public IngestOwner,
                            public LiveSubscriber,
                            public JobSubscriber,
@@ -50,26 +50,26 @@ class Conversation final : public IngestOwner,
   const Peer& peer() const { return peer_; }
   const std::string& identity() const override { return peer_.identity.name; }
 
-  /// TLS has told who it is. Call it before the first frame.
+  /// Sets the identity established by TLS. Call it before the first frame.
   void identify(Identity identity) { peer_.identity = std::move(identity); }
 
-  /// Call it once, before anything else. The outlet is not used after on_disconnected.
+  /// Sets the outlet. Call it once, before anything else. It is not used after on_disconnected.
   void attach(Outlet& outlet) { outlet_ = &outlet; }
 
-  /// False while an answer is under way or the disk lags behind; frames are to be kept back then.
+  /// False while an answer is in progress or the disk is behind; hold frames back then.
   bool ready() const;
 
-  /// Asked at the first message: why this client cannot be served now, empty if it can.
+  /// Sets a function that returns why a first message cannot be served now, or an empty text.
   void set_gate(std::function<std::string()> reason_against) { gate_ = std::move(reason_against); }
 
   void on_frame(const proto::Frame& frame);
 
-  /// The bytes do not follow the protocol: says so and ends the connection.
+  /// Reports bytes that violate the protocol to the client and ends the connection.
   void on_damage(const proto::Error& error);
 
   void on_disconnected();
 
-  /// True once the client has introduced itself properly.
+  /// True once the client has sent a valid first message.
   bool greeted() const { return mode_ != Mode::kGreeting; }
 
   static std::string make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count);
@@ -111,7 +111,7 @@ class Conversation final : public IngestOwner,
   Peer peer_;
   Outlet* outlet_ = nullptr;
   Mode mode_ = Mode::kGreeting;
-  bool waiting_ = false;  // for an answer from disk
+  bool waiting_ = false;  // for a reply that needs the disk
   std::function<std::string()> gate_;
   std::shared_ptr<IngestSession> session_;
 };

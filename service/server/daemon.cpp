@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t kStorageThreads = 4;
 constexpr int kMaintenanceThreads = 2;
-constexpr int kMaintenanceNice = 5;  // behind what is acknowledged, before what is computed
+constexpr int kMaintenanceNice = 5;  // after acknowledgements, before jobs
 constexpr std::chrono::seconds kTickPeriod(1);
 constexpr int kRetryTicks = 10;
 constexpr std::chrono::seconds kStuckAfter(30);
@@ -47,7 +47,7 @@ FolderLock take_folder(const std::string& folder) {
     throw proto::InputError(why + "; the data folder must be one that this user may write to");
   };
   if (error) refuse(folder + ": cannot be made: " + error.message());
-  // One that an earlier release made may be open to everybody.
+  // An earlier release may have made it accessible to everybody.
   std::filesystem::permissions(folder, std::filesystem::perms::others_all,
                                std::filesystem::perm_options::remove, error);
   auto lock = FolderLock::take(folder);
@@ -56,7 +56,7 @@ FolderLock take_folder(const std::string& folder) {
   throw proto::InputError(lock.error().detail);
 }
 
-// Two thousand sockets are allowed, not the shell's 1024 files.
+// Raises the descriptor limit from the shell's 1024; the service may need two thousand sockets.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -82,8 +82,8 @@ class Daemon {
   }
 
   ~Daemon() {
-    // Threads end after what was posted to them, and may still post to the loop. Nothing is done
-    // there any more, as it might post to threads that are gone.
+    // The threads finish their tasks before they end, and may still post to the loop. The loop no
+    // longer runs those, as they might post to threads that are gone.
     storage_.clear();
     reader_.reset();
     maintenance_.reset();
@@ -139,7 +139,7 @@ class Daemon {
     proto::Status loaded = sessions_.load();
     if (loaded.ok()) loaded = jobs_.load();
     if (!loaded.ok()) throw proto::InputError(loaded.error().detail);
-    ::malloc_trim(0);  // reading has left much behind
+    ::malloc_trim(0);  // loading has freed much memory
     count_use();
   }
 
@@ -176,7 +176,7 @@ class Daemon {
     log_event(LogLevel::kInfo, "http", {{"port", std::uint64_t{http_->port()}}});
   }
 
-  // What each owner has, and what there is to share.
+  // Recounts each owner's use and the disk capacity.
   void count_use() {
     ByteUse disk, index;
     used_bytes_ = sessions_.add_use(disk, index) + jobs_.add_use(disk, index);
@@ -197,13 +197,12 @@ class Daemon {
     return context_.metrics.render();
   }
 
-  // The loop runs, or nobody would ask; and every storage thread has answered a while ago.
+  // A caller implies that the loop runs; each storage thread must have answered recently.
   bool healthy() const {
     return !stopping_ && std::chrono::steady_clock::now() - storage_seen_ < kStuckAfter;
   }
 
-  // Once a second: asks the storage threads for a sign of life and feeds the watchdog if all gave
-  // theirs.
+  // Once a second: pings the storage threads, and feeds the watchdog if all have answered.
   void tick() {
     if (storage_answers_ == storage_.size()) {
       storage_seen_ = std::chrono::steady_clock::now();
@@ -235,7 +234,7 @@ class Daemon {
     wait_for_end();
   }
 
-  // Until every connection has ended and every worker too, but not for ever.
+  // Waits until every connection and worker has ended, up to a time limit.
   void wait_for_end() {
     const bool done = listener_->connection_count() == 0 && workers_.idle();
     if (done || std::chrono::steady_clock::now() > shutdown_end_) {
@@ -262,7 +261,7 @@ class Daemon {
   JobStore jobs_;
   std::unique_ptr<Listener> listener_;
   std::unique_ptr<HttpEndpoint> http_;
-  std::uint64_t used_bytes_ = 0;  // on the disk by sessions and jobs, counted once a second
+  std::uint64_t used_bytes_ = 0;  // on disk by sessions and jobs, counted once a second
   bool stopping_ = false;
   int tick_count_ = 0;
   std::size_t storage_answers_ = kStorageThreads;
@@ -274,10 +273,10 @@ class Daemon {
 
 int run_daemon(const DaemonConfig& config, const std::string& program, const std::string& version) {
   check_daemon_config(config);
-  google::protobuf::SetLogHandler(nullptr);  // what clients send is told by our log, not there
+  google::protobuf::SetLogHandler(nullptr);  // client errors go to our own log
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
-  ::umask(077);                // what is recorded is for those whom the service lets have it
+  ::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then acts like a full disk
+  ::umask(077);                // only the service's account may read its files
   raise_descriptor_limit();
   Daemon daemon(config, program, version);
   return daemon.run();

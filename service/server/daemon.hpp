@@ -4,11 +4,11 @@
 
 namespace service {
 
-/// Runs the calibration service until SIGTERM or SIGINT. Prints "rigcald listens at PLACE" to
-/// standard output, a line for each place, once it takes connections.
-/// @param program  path of this program, which runs the jobs too
+/// Runs the calibration service until SIGTERM or SIGINT. Once it accepts connections, prints a line
+/// "rigcald listens at PLACE" to standard output for each address.
+/// @param program  path of this program, which also runs the jobs
 /// @return exit status
-/// @throws proto::InputError for settings that cannot be used
+/// @throws proto::InputError for invalid settings
 int run_daemon(const DaemonConfig& config, const std::string& program, const std::string& version);
 
 }  // namespace service

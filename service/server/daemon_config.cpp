@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-// Takes the field where the message has it; its range was held to when the text was parsed.
+// Takes the field if the message has it. Its range was checked when the text was parsed.
 #define TAKE(field, out) \
   if (message.has_##field()) out.field = message.field()
 

@@ -9,14 +9,14 @@
 
 namespace service {
 
-/// What rigcald was told, by its file (proto/daemon.proto) and its command line.
+/// Settings of rigcald from its file (proto/daemon.proto) and its command line.
 struct DaemonConfig {
   std::string data_folder;
   std::vector<std::string>
-      listen;             ///< "HOST:PORT" or "unix:/PATH"; none: see account_service_place
+      listen;             ///< "HOST:PORT" or "unix:/PATH"; empty: see account_service_place
   std::string http;       ///< empty: none
-  proto::TlsFiles tls;    ///< the authority is that of client certificates
-  bool insecure = false;  ///< listen off loopback without TLS
+  proto::TlsFiles tls;    ///< its authority signs client certificates
+  bool insecure = false;  ///< listen beyond loopback without TLS
   Operators operators;
   ServiceLimits limits;
   double handshake_timeout_s = 10.0;
@@ -24,10 +24,10 @@ struct DaemonConfig {
   double write_timeout_s = 30.0;
 };
 
-/// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
+/// @throws proto::InputError "FILE:LINE:COLUMN: problem; remedy"
 DaemonConfig load_daemon_config(const std::string& path);
 
-/// @throws proto::InputError for settings that do not fit together
+/// @throws proto::InputError for settings that contradict each other
 void check_daemon_config(const DaemonConfig& config);
 
 }  // namespace service

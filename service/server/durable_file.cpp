@@ -28,7 +28,7 @@ Error system_error(const std::string& path, const char* doing) {
           path + ": " + doing + ": " + std::strerror(number)};
 }
 
-// A descriptor that is closed with its scope.
+// A descriptor that is closed at the end of its scope.
 class Descriptor {
  public:
   Descriptor(const std::string& path, int flags)
@@ -143,7 +143,7 @@ proto::Result<std::vector<std::string>> open_store(const std::string& folder) {
     }
     if (entry->is_directory(ignored)) names.push_back(entry->path().filename().string());
   }
-  // A folder that cannot be read must not pass for an empty one.
+  // An unreadable folder must not look like an empty one.
   if (!error && fs::is_symlink(folder)) error = std::make_error_code(std::errc::not_a_directory);
   if (!error && ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     error = {errno, std::generic_category()};
@@ -156,7 +156,7 @@ proto::Result<std::vector<std::string>> open_store(const std::string& folder) {
 void remove_leftovers(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    std::error_code ignored;  // what cannot be deleted now is tried again at the next start
+    std::error_code ignored;  // retried at the next start
     if (entry.path().filename().string().starts_with('.')) fs::remove_all(entry.path(), ignored);
   }
 }

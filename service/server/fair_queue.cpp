@@ -15,7 +15,7 @@ void FairQueue::add(const std::string& identity, const std::string& id) {
   }
 }
 
-// The line it was in, if that is not empty now.
+// Removes an entry. Returns its line, or end() if that is empty now.
 std::list<FairQueue::Line>::iterator FairQueue::take_out(const std::string& id) {
   for (auto line = lines_.begin(); line != lines_.end(); ++line) {
     if (std::erase(line->ids, id) == 0) continue;

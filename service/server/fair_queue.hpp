@@ -9,23 +9,23 @@
 
 namespace service {
 
-/// What waits for its turn, by identity: whoever has used least comes first; of those who used the
-/// same they take turns, each with its oldest first, and who comes anew is behind all who wait.
-/// Among those who used the same another waits for one of it at most, however much one has waiting;
-/// and for more only until they have used as much as it has.
+/// A queue that shares a resource fairly among identities. The identity with the least use comes
+/// first. Identities with equal use take turns, each with its oldest entry first; a new identity
+/// goes last. However many entries one identity has, another with equal use waits for at most one
+/// of them, and for more only until its own use is as large.
 class FairQueue {
  public:
-  /// Behind what that identity has waiting.
+  /// Adds an entry after the identity's other entries.
   void add(const std::string& identity, const std::string& id);
 
-  /// Its turn is over: it leaves the queue, and its identity goes last.
+  /// Removes an entry whose turn has come; its identity goes last.
   void serve(const std::string& id);
 
-  /// It leaves the queue, and its identity keeps its place.
+  /// Removes an entry; its identity keeps its position.
   void remove(const std::string& id);
 
-  /// In the order in which the turns come.
-  /// @param used  by an identity, of what they share
+  /// Returns the entries in the order of their turns.
+  /// @param used  returns an identity's use of the shared resource
   std::vector<std::string> order(
       const std::function<double(const std::string& identity)>& used) const;
 
@@ -39,7 +39,7 @@ class FairQueue {
   };
   std::list<Line>::iterator take_out(const std::string& id);
 
-  std::list<Line> lines_;  // whose turn is next first; none is empty
+  std::list<Line> lines_;  // next turn first; none is empty
 };
 
 }  // namespace service

@@ -81,7 +81,7 @@ void HttpEndpoint::accept() {
       take(std::move(socket));
       return accept();
     }
-    // Out of descriptors, most likely: trying again at once would only burn the processor.
+    // Probably out of descriptors: retrying at once would only waste processor time.
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([this](const asio::error_code& cancelled) {
       if (!cancelled) accept();

@@ -11,9 +11,10 @@
 
 namespace service {
 
-/// Answers GET /metrics and GET /health for monitoring: HTTP/1.1, one request a connection,
-/// kOpenMax connections and 5 s each at most. At the limit the oldest makes room for a new one:
-/// whoever sends its request at once is answered, whatever others leave open.
+/// Answers GET /metrics and GET /health for monitoring: HTTP/1.1, one request per connection, at
+/// most kOpenMax connections of 5 s each. At the limit a new connection replaces the oldest. A
+/// client that sends its request at once is therefore answered, however many connections others
+/// keep open.
 class HttpEndpoint {
  public:
   static constexpr std::size_t kOpenMax = 16;
@@ -23,7 +24,7 @@ class HttpEndpoint {
     std::function<bool()> healthy;
   };
 
-  /// @throws proto::InputError when the address cannot be listened at
+  /// @throws proto::InputError if it cannot listen at the address
   HttpEndpoint(asio::io_context& io, const ListenPlace& place, Pages pages);
 
   void start() { accept(); }

@@ -17,7 +17,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// A number where the account has no name, or several share it.
+// Returns the account's name, or its number if it has none.
 std::string account_name(uid_t user) {
   std::array<char, 4096> storage{};
   passwd entry{};
@@ -60,7 +60,7 @@ Identity identify_socket(int socket, const Operators& operators) {
     return {"account:unknown", false};
   }
   const std::string name = account_name(credentials.uid);
-  // Those two can change the files anyhow.
+  // Root and the service's own account can change the files anyway.
   const bool owns_files = credentials.uid == 0 || credentials.uid == ::geteuid();
   return {"account:" + name, owns_files || contains(operators.accounts, name)};
 }

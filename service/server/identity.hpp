@@ -5,36 +5,36 @@
 
 namespace service {
 
-/// Who is at the other end of a connection. It owns what it makes, and has its share of every
-/// limit.
+/// The client at the other end of a connection. It owns the sessions and jobs it creates, and has
+/// its own share of every limit.
 struct Identity {
-  /// "certificate:NAME" with TLS, "account:NAME" at the Unix socket, else "address:ADDRESS": no
-  /// name of one kind is taken for one of another.
+  /// "certificate:NAME" with TLS, "account:NAME" at the Unix socket, else "address:ADDRESS". The
+  /// prefix keeps names of different kinds distinct.
   std::string name;
-  bool is_operator = false;  ///< may end, cancel and delete what others have made
+  bool is_operator = false;  ///< may end, cancel and delete others' sessions and jobs
 
-  /// Whether it may end, cancel or delete what `owner` has made. What was made before there were
-  /// owners is for operators.
+  /// Whether it may end, cancel or delete a session or job of `owner`. Only operators may change
+  /// those without an owner, which older versions created.
   bool may_change(const std::string& owner) const {
     return is_operator || (!owner.empty() && owner == name);
   }
 };
 
-/// Who the operators are, as proto/daemon.proto names them.
+/// The operators, as listed in proto/daemon.proto.
 struct Operators {
   std::vector<std::string> certificates;
   std::vector<std::string> accounts;
 };
 
-/// Whoever has connected a Unix socket or an address, told by the kernel. An IPv6 address counts by
-/// the network that its host has to itself, /64.
+/// Returns the peer of a Unix or TCP socket as the kernel reports it. IPv6 addresses are grouped by
+/// /64 network, since a host can use every address of its own.
 Identity identify_socket(int socket, const Operators& operators);
 
-/// Whoever showed this certificate.
+/// Returns the identity of a client certificate.
 /// @param name  its common name, see proto::peer_name
 Identity identify_certificate(const std::string& name, const Operators& operators);
 
-/// Why `who` may not change what belongs to `owner`, with what to do.
+/// Returns why `who` may not change a session or job of `owner`, and what to do.
 /// @param what  e.g. "job 'x'"
 std::string ownership_text(const std::string& what, const std::string& owner, const Identity& who);
 

@@ -51,7 +51,7 @@ struct IngestSession::Committed {
   Status status = proto::success();
   std::uint64_t through = 0;
   std::uint64_t size_bytes = 0;
-  std::optional<std::uint64_t> conflict;  // number of a batch that came again with other content
+  std::optional<std::uint64_t> conflict;  // number of a batch resent with different content
 };
 
 IngestSession::IngestSession(ServiceContext& context, std::string folder, SessionRecord record,
@@ -126,7 +126,7 @@ void IngestSession::loaded(Result<Loaded> outcome) {
     refuse(SessionRefused::REASON_STORAGE, outcome.error().detail);
     std::error_code ignored;
     is_new_ = is_new_ && !fs::exists(folder_, ignored);
-    if (is_new_) changed_(false);  // nothing was promised, nothing is there
+    if (is_new_) changed_(false);  // nothing was acknowledged or created
     return;
   }
   is_new_ = false;
@@ -143,8 +143,7 @@ void IngestSession::loaded(Result<Loaded> outcome) {
   advance_closing();
 }
 
-// What is lost on the disk does not come back, however often it is looked for: the session ends,
-// and is stored as far as it goes.
+// Lost data cannot be recovered by retrying: the session ends and its remaining part is stored.
 void IngestSession::end_damaged(const Error& error) {
   refuse(SessionRefused::REASON_BAD_REQUEST,
          error.detail +
@@ -185,22 +184,22 @@ void IngestSession::open(const std::shared_ptr<IngestOwner>& owner, const std::s
   if (secret_.empty() && !secret.empty() && is_open()) {
     secret_ = secret;
     storage_([folder = folder_, info = info_, secret] {
-      // If it fails, the next opening brings it again.
+      // If it fails, the next opening sends the secret again.
       static_cast<void>(save_session(folder, info, secret));
     });
   }
   if (const auto earlier = owner_.lock(); earlier && earlier != owner) earlier->on_superseded();
-  drop_repeats();  // of an earlier connection
+  drop_repeats();  // from an earlier connection
   owner_ = owner;
   owner_identity_ = owner.get();
   open_asked_ = true;
-  if (phase_ != Phase::kClosing) close_asked_ = false;  // whoever asked has to ask again
+  if (phase_ != Phase::kClosing) close_asked_ = false;  // to be requested again
   if (phase_ == Phase::kUnloaded) return load();
   answer_open();
 }
 
-// Waits for what an earlier connection brought: acknowledged later, it would name batches that this
-// connection has not sent.
+// Replies once the batches of an earlier connection are committed. A later acknowledgement would
+// count batches that this connection has not sent.
 void IngestSession::answer_open() {
   if (!open_asked_ || committing_ || phase_ == Phase::kLoading || phase_ == Phase::kClosing) return;
   const auto owner = owner_.lock();
@@ -282,7 +281,7 @@ IngestSession::Committed IngestSession::commit(SessionLog& log, const Group& gro
   if (!group.batches.empty()) outcome.status = space.ok() ? log.commit(group.batches) : space;
   outcome.through = log.through();
   outcome.size_bytes = log.size_bytes();
-  // After the new ones, among which those that come again may be.
+  // After the new batches, which may include resent ones.
   for (const auto& [sequence, batch] : group.repeats) {
     if (!outcome.status.ok() || outcome.conflict) break;
     const auto same = log.holds(sequence, batch);
@@ -298,7 +297,7 @@ void IngestSession::committed(const Committed& outcome, const Group& group) {
   if (!outcome.status.ok()) {
     pending_ = {};
     pending_bytes_ = 0;
-    phase_ = Phase::kUnloaded;  // what the check has seen was not all stored: read the log again
+    phase_ = Phase::kUnloaded;  // read the log again: the check counted batches not stored
     trouble("session_store_failed", outcome.status.error());
     return refuse(SessionRefused::REASON_STORAGE, outcome.status.error().detail);
   }

@@ -16,8 +16,8 @@
 
 namespace service {
 
-/// A rig computer's connection, as a session sees it. After on_refused, on_superseded and on_closed
-/// the session forgets it.
+/// The connection of a rig computer, as used by a session. The session drops it after on_refused,
+/// on_superseded and on_closed.
 class IngestOwner {
  public:
   virtual ~IngestOwner() = default;
@@ -27,7 +27,7 @@ class IngestOwner {
   virtual void on_acknowledged(std::uint64_t through) = 0;
   virtual void on_closed(std::uint64_t through) = 0;
   virtual void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) = 0;
-  virtual void on_superseded() = 0;  ///< the rig computer is back on another connection
+  virtual void on_superseded() = 0;  ///< the rig computer has reconnected
 };
 
 /// A frame for live subscribers, shared among them.
@@ -43,63 +43,64 @@ class LiveSubscriber {
   virtual void on_live_ended(const std::string& session_id) = 0;
 };
 
-/// One streamed session from its opening to its stored recording: takes batches in order, once
-/// each, makes them durable in groups, acknowledges, closes, and has the recording written. A batch
-/// that comes again is compared with the one that is stored, and acknowledged only where it is the
-/// same.
+/// One streamed session, from its opening to its stored recording. Accepts each batch once and in
+/// order, makes batches durable in groups, acknowledges them, closes, and has the recording
+/// written. A batch that is sent again is compared with the stored one and acknowledged only if
+/// they are identical.
 ///
-/// Writing the recording is tried a few times, at growing distances; a disk without space is waited
-/// for. A log that the disk has damaged ends the session: it is stored as far as it goes.
+/// Writing the recording is tried a few times, at growing intervals; a full disk is retried without
+/// limit. If the disk has damaged the log, the session ends and its readable part is stored.
 ///
-/// Lives on the main thread; its log lives on one storage thread. Batches that arrive while a group
-/// is being made durable form the next group, so one fsync serves as many as came meanwhile.
+/// Runs on the main thread; its log is used on one storage thread. Batches that arrive during a
+/// commit form the next group, so one fsync serves all of them.
 class IngestSession : public std::enable_shared_from_this<IngestSession> {
  public:
-  /// @param record   as it is on disk, or is to be
+  /// @param record   the stored record, or the one to store
   /// @param is_new   nothing is on disk yet
-  /// @param changed  called when the session was stored or has failed, or could not be created at
-  ///                 all (then with false: it is to be forgotten)
+  /// @param changed  called with true when the session was stored or has failed; with false when it
+  /// could not be created and should be removed
   IngestSession(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
                 bool is_new, std::function<void(bool)> changed);
 
-  /// Goes on where the files on disk say.
+  /// Continues from the state of the files on disk.
   void start();
 
-  /// True if whoever brings this secret may open the session again.
+  /// True if this secret permits opening the session again.
   bool admits(const std::string& secret) const;
 
-  /// The rig computer opens the session, for the first time or again; it supersedes an earlier one.
-  /// @param secret  that it brings; becomes the session's where it has none
+  /// Opens the session for a rig computer, also after a reconnect; supersedes an earlier
+  /// connection.
+  /// @param secret  sent by the rig computer; stored if the session has none
   void open(const std::shared_ptr<IngestOwner>& owner, const std::string& secret);
-  /// The next opening is told the secret, which was made here.
+  /// Sends the secret, which the service made, in the reply to the next opening.
   void tell_secret() { tells_secret_ = true; }
   void append(const IngestOwner& owner, rigcal::v1::SampleBatch& batch);
   void close(const IngestOwner& owner, const rigcal::v1::CloseSession& request);
   void leave(const IngestOwner& owner);
 
-  /// True while the owner should not send more.
+  /// True while the owner should pause sending.
   bool congested() const;
 
-  /// Closes it with what is durable, as interrupted. @return why not
+  /// Closes the session as interrupted, with its durable batches. @return the reason if it cannot
   std::optional<std::string> end();
 
   void subscribe(const std::shared_ptr<LiveSubscriber>& subscriber);
 
-  /// Tries again what failed, when its time has come.
+  /// Retries a failed store when its time has come.
   void retry();
 
-  /// Closed, and tried to be stored in vain so far.
+  /// True if closed and storing the recording has failed so far.
   bool waits_to_be_stored() const {
     return phase_ == Phase::kClosed && store_at_ != Clock::time_point();
   }
 
-  /// Lets go of memory and files where no rig has been connected for a while.
+  /// Frees memory and closes files if no rig has been connected for a while.
   void unload_if_abandoned();
 
-  /// Identity of the rig computer that is connected, empty if none is.
+  /// Identity of the connected rig computer, or empty.
   std::string streamed_by() const;
 
-  /// Bytes on the disk that its recording has or will have, as far as it has come.
+  /// Expected size of the recording on disk, from the batches so far [byte].
   std::uint64_t due_bytes() const;
 
   bool is_open() const { return info_.state() == rigcal::v1::SESSION_OPEN; }
@@ -110,15 +111,15 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   using Clock = std::chrono::steady_clock;
   enum class Phase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
 
-  struct LogHolder {  // what only the storage thread touches
+  struct LogHolder {  // used by the storage thread only
     std::optional<SessionLog> log;
   };
   struct Loaded;
-  struct Group {  // batches that become durable together
+  struct Group {  // batches made durable together
     std::vector<std::string> batches;
     std::vector<std::uint64_t> sample_counts;
     Clock::time_point since;  // arrival of the first one
-    // Batches that came again, to be compared with what is stored.
+    // Batches sent again, to be compared with the stored ones.
     std::vector<std::pair<std::uint64_t, std::string>> repeats;
     std::weak_ptr<IngestOwner> repeats_from;
 
@@ -151,7 +152,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   ServiceContext& context_;
   std::string folder_;
   rigcal::v1::SessionInfo info_;
-  std::string secret_;  // empty: the session is older than secrets
+  std::string secret_;  // empty: created by a version without secrets
   bool is_new_;
   std::function<void(bool)> changed_;
   Poster storage_;
@@ -161,20 +162,20 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   Phase phase_ = Phase::kUnloaded;
   BatchCheck check_;
   std::uint64_t durable_ = 0;
-  std::uint64_t next_ = 1;  // number of the batch that is due
+  std::uint64_t next_ = 1;  // number of the next batch
   Group pending_;
   std::uint64_t pending_bytes_ = 0;
   bool committing_ = false;
 
   std::weak_ptr<IngestOwner> owner_;
   const IngestOwner* owner_identity_ = nullptr;
-  Clock::time_point used_at_{};  // by a rig, or loaded
+  Clock::time_point used_at_{};  // last use by a rig, or loading
   bool open_asked_ = false;
   bool tells_secret_ = false;
   bool close_asked_ = false;
-  bool interrupted_ = false;  // what is closed has no declared end
+  bool interrupted_ = false;  // closed without a declared end
 
-  int store_tries_ = 0;  // that failed for another reason than want of space
+  int store_tries_ = 0;  // failures other than a full disk
   std::chrono::duration<double> store_delay_;
   Clock::time_point store_at_{};
   std::vector<std::weak_ptr<LiveSubscriber>> subscribers_;

@@ -1,4 +1,4 @@
-// Which jobs JobStore takes.
+// Rules by which JobStore accepts jobs.
 
 #include <algorithm>
 #include <cmath>
@@ -12,11 +12,11 @@ namespace {
 using rigcal::v1::ServiceError;
 
 constexpr int kRecordingCountMax = 64;
-constexpr std::uint64_t kJobIndexSize = 8u << 10;  // with sessions' names and an error [byte]
+constexpr std::uint64_t kJobIndexSize = 8u << 10;  // including session names and an error [byte]
 
 }  // namespace
 
-// What is wrong with the job itself.
+// Returns an error in the job itself.
 std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob& request) const {
   const auto bad = [](const std::string& text) {
     return make_fault(ServiceError::BAD_REQUEST, text);
@@ -43,7 +43,7 @@ std::optional<ServiceError> JobStore::reason_against(const rigcal::v1::SubmitJob
   return std::nullopt;
 }
 
-// What is against one more job, of whoever asks for it or of anybody.
+// Returns why one more job exceeds the limits of `who` or of the service.
 std::optional<ServiceError> JobStore::reason_against_more(const rigcal::v1::SubmitJob& request,
                                                           const Identity& who) const {
   const ServiceLimits& limits = context_.limits;

@@ -1,4 +1,4 @@
-// What JobStore tells about its jobs.
+// Queries of JobStore.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ std::size_t JobStore::running_count(const std::string& owner) const {
                     [&](const auto& running) { return running.second == owner; }));
 }
 
-// Of ended jobs as it was, of running ones as if they had a processor each.
+// Measured use of ended jobs; running jobs are assumed to use one processor each.
 double JobStore::processor_use_s(const std::string& owner) const {
   const double now_s = context_.time_s();
   double used_s = processor_use_.of(owner, now_s);

@@ -166,7 +166,7 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
   });
 }
 
-// A repeated submission is told how its job stands, if it is that job.
+// Answers a repeated submission with the job's info, if it is the same job.
 void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who,
                        const Answer& answer) {
   context_.storage.front()(who.name, [this, answer, id = request.job_id(),
@@ -253,7 +253,7 @@ void JobStore::launch(const std::string& id) {
       [this, id](const JobRunner::Ended& ended) { on_ended(id, ended); });
 }
 
-// A worker may tell of a job that has ended, or is gone.
+// A worker may still report on a job that has ended or was deleted.
 void JobStore::on_progress(const std::string& id, const rigcal::v1::JobProgress& progress) {
   if (!running_.contains(id)) return;
   Job& job = jobs_.at(id);
@@ -271,7 +271,7 @@ void JobStore::on_ended(const std::string& id, const JobRunner::Ended& ended) {
   job.info.set_state(rigcal::v1::JOB_QUEUED);
   job.info.set_start_count(job.info.start_count() - 1);
   queue_.add(job.info.owner(), id);
-  save(id, [](const Status&) {});  // if it fails, the job counts as interrupted instead
+  save(id, [](const Status&) {});  // if it fails, the job counts as interrupted
 }
 
 void JobStore::add_processor_use(Job& job, double processor_s) {
@@ -344,7 +344,7 @@ void JobStore::remove(const std::string& id, const Identity& who, const Removed&
         make_fault(ServiceError::NOT_READY, "job '" + id + "' has not ended; cancel it first"));
   }
   job->removing = true;
-  // Behind whatever is still being saved of it.
+  // After the job's pending saves.
   context_.storage.front()(job->info.owner(),
                            [this, id, removed, folder = folder_of(id), main = context_.main] {
                              const Status status = remove_folder(folder);

@@ -21,33 +21,33 @@ class JobRunner {
  public:
   struct Ended {
     bool done = false;
-    std::string error;         ///< why not
-    double processor_s = 0.0;  ///< that it has used, however it ended
+    std::string error;         ///< reason if not done
+    double processor_s = 0.0;  ///< used by the job, also if it failed
   };
   virtual ~JobRunner() = default;
 
-  /// Starts the job in its folder, where job.textproto is and its results will be. The paths are
-  /// those of its recordings, in order.
+  /// Starts the job in its folder, which contains job.textproto and receives the results. The paths
+  /// are those of the job's recordings, in the same order.
   virtual void start(const std::string& job_id, const std::string& folder,
                      const std::vector<std::string>& recording_paths, double duration_s_max,
                      std::function<void(const rigcal::v1::JobProgress&)> on_progress,
                      std::function<void(const Ended&)> on_ended) = 0;
 
-  /// Ends it soon; on_ended follows.
+  /// Requests the end of the job; on_ended follows soon.
   virtual void stop(const std::string& job_id) = 0;
 };
 
-/// Tells a client what becomes of a job.
+/// Sends a client the updates of a job.
 class JobSubscriber {
  public:
   virtual ~JobSubscriber() = default;
   virtual void on_job_update(const rigcal::v1::JobInfo& info) = 0;
 };
 
-/// All jobs of the service: <data>/jobs/<id>/ each, with a bounded queue in which the owner comes
-/// first whose jobs have used least processor time in the last hour. What a job is to do stays on
-/// the disk, memory holds what people read of it. A job that was running when the service died runs
-/// again, kStartCountMax times at most. Main thread.
+/// All jobs of the service, in <data>/jobs/<id>/, with a bounded queue. Owners whose jobs used the
+/// least processor time in the last hour come first. Job specifications stay on disk; memory holds
+/// only the info that clients read. A job that was running when the service died is restarted, up
+/// to kStartCountMax starts. Main thread.
 class JobStore {
  public:
   static constexpr int kStartCountMax = 3;
@@ -57,44 +57,44 @@ class JobStore {
   proto::Status load();
 
   using Answer = std::function<void(const Outcome<rigcal::v1::JobInfo>&)>;
-  /// Answers when the job is on disk.
-  /// @param who  asks for it, and owns the job
+  /// Queues a job; answers when the job is on disk.
+  /// @param who  submits the job and owns it
   void submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   Outcome<rigcal::v1::JobInfo> inspect(const std::string& id) const;
   Outcome<rigcal::v1::JobInfo> cancel(const std::string& id, const Identity& who);
   rigcal::v1::JobList list() const;
-  /// Updates follow until the job has ended; the last one says so.
+  /// Sends updates until the job has ended; the last one reports its end.
   Outcome<rigcal::v1::JobInfo> subscribe(const std::string& id,
                                          const std::shared_ptr<JobSubscriber>& subscriber);
   using Removed = std::function<void(const Outcome<rigcal::v1::Deleted>&)>;
   void remove(const std::string& id, const Identity& who, const Removed& removed);
 
-  /// Folder with the files of a job that is done (see run_job), or why there is none.
+  /// Returns the folder with the files of a finished job (see run_job), or why there is none.
   Outcome<std::string> result_folder(const std::string& id) const;
 
-  /// Starts what can be started. Call it when a session was stored, and now and then: with time
-  /// owners get processor time again.
+  /// Starts the jobs that can start. Call it when a session was stored, and periodically: owners
+  /// regain processor time as time passes.
   void advance();
 
-  /// No job starts any more and the running ones end; they run again at the next start.
+  /// Stops starting jobs and ends the running ones, which restart with the service.
   void shut_down();
 
-  /// A waiting or running job of that session's owner that needs it, empty if there is none. Those
-  /// of others do not keep it from being deleted.
+  /// Returns a waiting or running job that needs the session and has the same owner, or an empty
+  /// text. Jobs of other owners do not prevent its deletion.
   std::string user_of(const std::string& session_id) const;
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
-  /// What is kept of each owner. @return all of it on the disk [byte]
+  /// Adds the use of each owner. @return the total on disk [byte]
   std::uint64_t add_use(ByteUse& disk, ByteUse& index) const;
 
  private:
   struct Job {
     rigcal::v1::JobInfo info;
-    double deadline_s = 0.0;       // that was asked for, 0 if none was
+    double deadline_s = 0.0;       // requested; 0 if none
     std::uint64_t disk_bytes = 0;  // of its folder
-    bool on_disk = false;          // else it is being written for the first time
+    bool on_disk = false;          // false while it is first written
     bool removing = false;
     bool cancelling = false;
-    double started_s = 0.0;  // on the context's clock, of one that runs or has run
+    double started_s = 0.0;  // on the context's clock; set once started
     std::vector<std::weak_ptr<JobSubscriber>> subscribers{};
   };
   using Saved = std::function<void(const proto::Status&)>;
@@ -127,16 +127,16 @@ class JobStore {
   SessionStore& sessions_;
   JobRunner& runner_;
   std::map<std::string, Job> jobs_;
-  FairQueue queue_;                             // ids of the jobs that wait, and are on disk
-  std::map<std::string, std::string> running_;  // owners of those that run
-  ProcessorUse processor_use_;                  // of those that have ended, also of deleted ones
+  FairQueue queue_;                             // queued jobs that are on disk
+  std::map<std::string, std::string> running_;  // owners of running jobs
+  ProcessorUse processor_use_;                  // of ended jobs, deleted ones included
   bool shutting_down_ = false;
 };
 
-/// What a job costs in memory, each piece of it stored by itself [byte].
+/// Returns the memory a job takes, including the overhead of its separately allocated parts [byte].
 std::uint64_t index_size(const rigcal::v1::JobInfo& info);
 
-/// The answer to a question about a job that does not exist.
+/// Returns the error reply for a job that does not exist.
 rigcal::v1::ServiceError unknown_job(const std::string& id);
 
 }  // namespace service

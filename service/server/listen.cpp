@@ -23,8 +23,8 @@ asio::ip::tcp::endpoint as_tcp(const StreamEndpoint& endpoint) {
   return tcp;
 }
 
-// A socket that nobody listens at any more refuses connections. What is no socket is left alone,
-// and then the binding fails.
+// Removes a socket at which no process listens: it refuses connections. Another kind of file is
+// left alone; binding then fails.
 void remove_left_over(const ListenPlace& place) {
   struct stat found {};
   if (::lstat(place.unix_path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return;

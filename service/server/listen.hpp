@@ -7,27 +7,27 @@
 
 namespace service {
 
-/// Where to listen.
+/// An address to listen at.
 struct ListenPlace {
   StreamEndpoint endpoint;
-  std::string unix_path;  ///< of the socket, empty: an address
-  bool loopback = false;  ///< nobody on another machine reaches it
+  std::string unix_path;  ///< path of the Unix socket; empty for an IP address
+  bool loopback = false;  ///< not reachable from other machines
 };
 
-/// "HOST:PORT" or "[IPv6]:PORT", where names are looked up, or "unix:/PATH".
+/// Parses "HOST:PORT" or "[IPv6]:PORT", resolving host names, or "unix:/PATH".
 /// @throws proto::InputError
 ListenPlace parse_listen_place(asio::io_context& io, const std::string& text);
 
-/// Binds and listens. A Unix socket that a dead process left makes room; every account of this
-/// machine may connect to the new one.
-/// @param option  of the command line that sets the address, for messages
+/// Binds and listens. Replaces a Unix socket left by a dead process; every account of this machine
+/// may connect to the new one.
+/// @param option  command-line option that sets the address, for messages
 /// @throws proto::InputError
 void listen_at(StreamAcceptor& acceptor, const ListenPlace& place, const std::string& option);
 
-/// Address and port, or path, for people and for --server.
+/// Returns address and port, or path, for people and for --server.
 std::string place_text(const StreamEndpoint& endpoint);
 
-/// 0 for a Unix socket.
+/// Returns the port, or 0 for a Unix socket.
 std::uint16_t port_of(const StreamEndpoint& endpoint);
 
 }  // namespace service

@@ -47,7 +47,7 @@ void Listener::accept(Door& door) {
       take(std::move(socket), !door.unix_path.empty());
       return accept(door);
     }
-    // Out of descriptors, most likely: trying again at once would only burn the processor.
+    // Probably out of descriptors: retrying at once would only waste processor time.
     log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
     make_room("");
     door.pause.expires_after(std::chrono::milliseconds(100));
@@ -63,7 +63,7 @@ bool Listener::make_room(const std::string& identity) {
         return !connection->in_use() && (identity.empty() || connection->identity() == identity);
       });
   if (idle == connections_.end()) return false;
-  const std::shared_ptr<Connection> connection = *idle;  // abort() takes it off the list
+  const std::shared_ptr<Connection> connection = *idle;  // abort() removes it from the list
   connection->abort("made room for a newer connection");
   return true;
 }
@@ -117,7 +117,7 @@ void Listener::shut_down() {
     door.acceptor.close(ignored);
     door.pause.cancel();
   }
-  const auto connections = connections_;  // finish() may take some off the list
+  const auto connections = connections_;  // finish() may remove some from the list
   for (const auto& connection : connections) connection->finish();
 }
 

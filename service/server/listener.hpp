@@ -17,12 +17,12 @@
 
 namespace service {
 
-/// Takes connections at several places up to the limit, and from one identity up to its share of
-/// it. At the limit, one that has not introduced itself yet makes room for a new one, rather one of
-/// the same identity; if there is none, the new one is told that the service is busy.
+/// Accepts connections at several addresses up to a total limit and a share per identity. At the
+/// limit a new connection replaces one that has not introduced itself yet, preferably one of the
+/// same identity. If there is none, the new one gets a "busy" reply.
 class Listener {
  public:
-  /// @throws proto::InputError when the address cannot be listened at
+  /// @throws proto::InputError if it cannot listen at an address
   Listener(asio::io_context& io, ServiceContext& context, SessionStore& sessions, JobStore& jobs,
            const std::vector<ListenPlace>& places, std::optional<asio::ssl::context> tls,
            ConnectionTimeouts timeouts);
@@ -32,10 +32,10 @@ class Listener {
 
   void start();
 
-  /// Takes no more connections and lets the present ones end after what is being sent.
+  /// Accepts no more connections and lets the present ones end after their pending output.
   void shut_down();
 
-  /// Where it listens, one text a place, with the ports that the kernel chose.
+  /// The addresses it listens at, with the ports chosen by the kernel.
   std::vector<std::string> places() const;
   std::size_t connection_count() const { return connections_.size(); }
 
@@ -49,9 +49,9 @@ class Listener {
 
   void accept(Door& door);
   void take(StreamSocket socket, bool local);
-  /// Cuts off a connection that is not in use, of that identity unless it is empty.
+  /// Closes a connection that is not in use; one of `identity` unless that is empty.
   bool make_room(const std::string& identity);
-  /// Empty where that connection's first message can be served.
+  /// Returns why the connection's first message cannot be served, or an empty text.
   std::string reason_against(const Conversation& newcomer) const;
 
   ServiceContext& context_;

@@ -9,7 +9,7 @@ namespace service {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-/// One fact of a log line. Numbers are written as they are, text is quoted where it must be.
+/// One key and value of a log line. Text is quoted if needed.
 struct LogField {
   LogField(std::string_view name, std::string_view text);
   LogField(std::string_view name, const std::string& text)
@@ -22,14 +22,14 @@ struct LogField {
   std::string value;
 };
 
-/// Writes a line "time=… level=… event=… key=value …" to standard error. What clients chose cannot
-/// break out of its quotes or its line. Any thread.
+/// Writes a line "time=… level=… event=… key=value …" to standard error. Text from clients is
+/// escaped and cannot leave its quotes or its line. Any thread.
 void log_event(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
-/// Whether that level is written, for what costs something to say.
+/// Whether that level is written; use it before costly log arguments.
 bool logs(LogLevel level);
 
-/// Least level that is written; default kInfo. Nothing is with kOff.
+/// Sets the lowest level that is written; default kInfo. kOff writes nothing.
 void set_log_level(LogLevel level);
 
 }  // namespace service

@@ -22,7 +22,7 @@ void value(const char* type, const std::string& name, const std::string& help, s
   out += name + ' ' + std::to_string(number) + '\n';
 }
 
-// Labels are words of ours, never of clients: nothing to escape, and few of them.
+// Label values are our own constants, never client text: few, and nothing to escape.
 void labelled(const char* type, const std::string& name, const std::string& help,
               const std::string& label, const std::map<std::string, std::uint64_t>& numbers,
               std::string& out) {

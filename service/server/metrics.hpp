@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// A histogram in the manner of Prometheus, in seconds.
+/// A Prometheus histogram of durations in seconds.
 class DurationHistogram {
  public:
   void add(double duration_s);
@@ -21,7 +21,7 @@ class DurationHistogram {
   double sum_s_ = 0.0;
 };
 
-/// What the service counts. Touched by the main thread only.
+/// Counters of the service. Used by the main thread only.
 struct Metrics {
   std::uint64_t connections_total = 0;
   std::map<std::string, std::uint64_t> connections_refused_total;  ///< by reason
@@ -35,15 +35,15 @@ struct Metrics {
   std::uint64_t storage_errors_total = 0;
   std::uint64_t live_batches_dropped_total = 0;
   std::map<std::string, std::uint64_t> jobs_ended_total;  ///< by state
-  DurationHistogram commit_duration;                      ///< from taking a batch to its durability
+  DurationHistogram commit_duration;  ///< from receiving a batch to its durability
   DurationHistogram job_duration;
 
-  // As of the moment of rendering.
+  // Set at the time of rendering.
   std::map<std::string, std::uint64_t> sessions;  ///< by state
   std::map<std::string, std::uint64_t> jobs;      ///< waiting and running, by state
   std::uint64_t free_space_bytes = 0;
 
-  /// Prometheus' text format, version 0.0.4.
+  /// Returns Prometheus' text format, version 0.0.4.
   std::string render() const;
 };
 

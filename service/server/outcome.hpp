@@ -8,10 +8,10 @@
 
 namespace service {
 
-/// Sessions or jobs that a list tells, at most.
+/// Maximum number of sessions or jobs in a list reply.
 inline constexpr int kListCountMax = 1000;
 
-/// What a request came to: its reply, or why there is none.
+/// The reply to a request, or the error.
 template <typename Reply>
 using Outcome = std::variant<Reply, rigcal::v1::ServiceError>;
 

@@ -19,7 +19,7 @@ void ProcessorUse::add(const std::string& identity, double from_s, double to_s,
                        double processor_s) {
   if (!(processor_s > 0.0)) return;
   Minutes& minutes = used_[identity];
-  // What is out of the window at its end never counts: no loop over years.
+  // Use outside the window never counts; this bounds the loop over minutes.
   const double since_s = std::max(from_s, to_s - 2.0 * kWindow_s);
   if (!(to_s > from_s)) {
     minutes[minute_of(to_s)] += processor_s;

@@ -10,10 +10,10 @@ class Message;
 
 namespace service {
 
-/// Writes a message as text-format protobuf, durably and all or nothing.
+/// Writes a message as text-format protobuf, durably and atomically.
 proto::Status save_record(const std::string& path, const google::protobuf::Message& record);
 
-/// Reads it back. @return kDamaged if it does not parse
+/// Reads such a file. @return kDamaged if it does not parse
 proto::Status load_record(const std::string& path, google::protobuf::Message& record);
 
 }  // namespace service

@@ -42,7 +42,7 @@ CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& sp
   return request;
 }
 
-// The parameters in view stay until a stage varies others; one may vary states alone.
+// Keeps the displayed parameters until a stage varies others; a stage may vary only states.
 void show_stage(std::string_view stage, const estimator::Mechanism& varied,
                 rigcal::v1::JobProgress& progress) {
   progress.set_stage(std::string(stage));
@@ -68,7 +68,7 @@ estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobPro
     progress.set_gradient_norm(record.gradient_norm);
     progress.set_step_norm(record.step_norm);
     const auto count = std::min<Eigen::Index>(record.arrow.size(), progress.parameters_size());
-    if (count > 0) progress.clear_values();  // else the states alone move
+    if (count > 0) progress.clear_values();  // else only states vary
     for (Eigen::Index k = 0; k < count; ++k) progress.add_values(record.arrow(k));
     run.on_progress(progress);
   };
@@ -80,8 +80,8 @@ void save(const std::string& path, const std::string& content) {
   if (!saved.ok()) throw std::runtime_error(saved.error().detail);
 }
 
-// Each recording predicted from all others. A recording that alone shows some parameter cannot be
-// left out: then there is no cross-validation, and the result says why.
+// Predicts each recording from all others. A recording that alone identifies some parameter cannot
+// be held out: then there is no cross-validation, and a note in the result gives the reason.
 std::optional<estimator::CrossValidation> cross_validate(
     CalibrationInput& input, const estimator::CalibrationMonitor& monitor,
     rigcal::v1::JobProgress& progress, std::vector<std::string>& notes) {
@@ -121,7 +121,7 @@ bool run_job(const JobRun& run) {
   estimator::Calibration calibration = run_calibration(input, monitor);
   if (was_stopped(calibration) || run.stop->load()) return false;
 
-  const CalibrationContext context = input.context;  // with the wall time of the calibration
+  const CalibrationContext context = input.context;  // includes the wall time of the calibration
   std::string validation_table;
   std::optional<estimator::CrossValidation> validation;
   if (validates) {

@@ -20,7 +20,7 @@ namespace {
 constexpr int kNice = 10;
 constexpr rlim_t kGrace_s = 10;
 constexpr double kDurationMax = 1e7;         // [s]
-constexpr rlim_t kFileSizeMax = 256u << 20;  // of each file it writes [byte]
+constexpr rlim_t kFileSizeMax = 256u << 20;  // per output file [byte]
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait");
@@ -34,7 +34,7 @@ bool parse(const std::string& text, Number& out) {
   return read.ec == std::errc() && read.ptr == end && out >= 0;
 }
 
-// Blocks while the service is busy; the pipe holds many messages.
+// Blocks while the service is busy; the pipe buffers many messages.
 void write_all(const std::string& bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -45,10 +45,10 @@ void write_all(const std::string& bytes) {
   }
 }
 
-// What the kernel is asked for is a courtesy to others: the job runs without it as well.
+// Limits the process's use of resources. The job runs even if the kernel refuses these calls.
 bool settle_down(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return false;  // it died before the line above
+  if (::getppid() != parent) return false;  // the parent died before prctl
   ::setpriority(PRIO_PROCESS, 0, kNice);
   const sched_param none{};
   ::sched_setscheduler(0, SCHED_BATCH, &none);
@@ -58,7 +58,7 @@ bool settle_down(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
 #else
   static_cast<void>(memory);  // the sanitizers reserve far more than they use
 #endif
-  // The service's clock ends it first; this holds where the service is held up itself.
+  // Normally the service enforces the deadline; this limit acts if the service itself is stuck.
   const auto seconds = static_cast<rlim_t>(std::min(duration_s_max, kDurationMax)) + kGrace_s;
   const rlimit processor{seconds, seconds};
   ::setrlimit(RLIMIT_CPU, &processor);
@@ -67,7 +67,7 @@ bool settle_down(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
   struct sigaction action {};
   action.sa_handler = on_terminate;
   ::sigaction(SIGTERM, &action, nullptr);
-  ::signal(SIGINT, SIG_IGN);  // a terminal's Ctrl-C is the service's business
+  ::signal(SIGINT, SIG_IGN);  // the service handles Ctrl-C of a terminal
   return true;
 }
 

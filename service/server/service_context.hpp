@@ -15,18 +15,18 @@
 
 namespace service {
 
-/// What one identity may have of the limits below. 0: half of the limit.
+/// One identity's share of the limits below. 0: half of the limit.
 struct ServiceShare {
   std::uint32_t connections = 0;
   std::uint32_t streaming_sessions = 0;
   std::uint32_t sessions = 0;
-  std::uint64_t disk_bytes = 0;  ///< 0: half of what all could have together
+  std::uint64_t disk_bytes = 0;  ///< 0: half of the disk capacity
   std::uint32_t queued_jobs = 0;
   std::uint32_t jobs = 0;
   std::uint32_t running_jobs = 0;
   std::uint64_t buffer_bytes = 0;
   std::uint64_t index_bytes = 0;
-  double processor_s = 0.0;  ///< of jobs, in the last hour; 0: all that its running jobs could have
+  double processor_s = 0.0;  ///< of jobs in the last hour; 0: as much as its running jobs can use
 };
 
 /// Limits of the service; proto/daemon.proto documents them.
@@ -44,10 +44,10 @@ struct ServiceLimits {
   double unload_after_s = 60.0;
   std::uint64_t buffer_bytes = std::uint64_t{256} << 20;
   std::uint64_t index_bytes = std::uint64_t{64} << 20;
-  ServiceShare share;           ///< as it was set
-  double store_retry_s = 10.0;  // after the first failed try; then twice as long each time
+  ServiceShare share;           ///< as configured
+  double store_retry_s = 10.0;  // after the first failure; doubles each time
 
-  /// What one identity may have: its mistakes leave the others room.
+  /// The share of one identity, which leaves room for others whatever it does.
   ServiceShare of_one() const {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
@@ -67,45 +67,45 @@ struct ServiceLimits {
   }
 };
 
-/// A time that only goes on [s].
+/// Returns a monotonic time [s].
 inline double steady_time_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What the parts of the service share. Everything in it outlives them. The main thread alone
-/// touches the metrics and everything the parts hold; disks are waited for elsewhere.
+/// State shared by the parts of the service; it outlives them. Only the main thread uses the
+/// metrics and the members of the parts. Other threads wait for disks.
 struct ServiceContext {
   std::string data_folder;
   std::string version;
   ServiceLimits limits;
   Operators operators;
   Metrics metrics;
-  ByteUse buffers;  ///< held for clients, by who they are
-  ByteUse disk;     ///< kept, by who owns it; counted anew once a second
-  ByteUse index;    ///< in memory of that, counted likewise
-  /// What all could keep together, as of then; before, no limit.
+  ByteUse buffers;  ///< memory held for clients, by identity
+  ByteUse disk;     ///< stored, by owner; recounted once a second
+  ByteUse index;    ///< memory for its index; recounted likewise
+  /// Disk capacity for all owners at the last count; unlimited before the first.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
-  /// The same as of now: others fill and free the disk as well.
+  /// Measures that capacity now; other programs fill and free the disk, too.
   std::function<std::uint64_t()> measure_disk_capacity;
   std::function<double()> time_s = steady_time_s;
-  Poster main;                       ///< back to the main thread
-  std::vector<OwnedPoster> storage;  ///< sessions are spread over these
+  Poster main;                       ///< posts to the main thread
+  std::vector<OwnedPoster> storage;  ///< sessions are distributed over these
   OwnedPoster reader;                ///< reads files for clients
   OwnedPoster maintenance;           ///< low priority: writes recordings, deletes folders
 
-  /// The storage thread of a session, on behalf of its owner.
+  /// Returns the poster for a session's storage thread, on behalf of its owner.
   Poster storage_of(const std::string& session_id, const std::string& owner) const {
     const OwnedPoster& post = storage[std::hash<std::string>()(session_id) % storage.size()];
     return [post, owner](Task task) { post(owner, std::move(task)); };
   }
 
-  /// What one identity may keep on the disk [byte].
+  /// Disk share of one identity [byte].
   std::uint64_t disk_share_bytes() const {
     return limits.share.disk_bytes > 0 ? limits.share.disk_bytes : disk_capacity_bytes / 2;
   }
 };
 
-/// Host time, for people.
+/// Returns the wall-clock time, for people.
 inline std::int64_t unix_time_ns() {
   using std::chrono::system_clock;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(

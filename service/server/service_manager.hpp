@@ -4,8 +4,8 @@
 
 namespace service {
 
-/// Tells systemd how the service is, by the datagram that sd_notify(3) documents. Does nothing
-/// where NOTIFY_SOCKET is not set. @return false if it could not be sent
+/// Sends a state to systemd, using the datagram protocol of sd_notify(3). Does nothing if
+/// NOTIFY_SOCKET is not set. @return false if sending failed
 bool notify_service_manager(const std::string& state);
 
 }  // namespace service

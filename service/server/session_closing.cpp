@@ -7,7 +7,7 @@
 #include "service/server/session_folder.hpp"
 #include "service/server/store_recording.hpp"
 
-// The second half of a session: from its closing to its stored recording.
+// The second half of a session: from closing it to its stored recording.
 
 namespace service {
 namespace {
@@ -26,7 +26,7 @@ constexpr std::chrono::duration<double> kStoreDelayMax(600.0);
 void IngestSession::advance_closing() {
   if (!close_asked_ || committing_) return;
   if (phase_ == Phase::kClosing || phase_ == Phase::kLoading || phase_ == Phase::kUnloaded) return;
-  if (phase_ != Phase::kOpen) {  // closed before, and asked again after a lost connection
+  if (phase_ != Phase::kOpen) {  // closed earlier; requested again after a lost connection
     close_asked_ = false;
     if (const auto owner = owner_.lock()) owner->on_closed(durable_);
     return;
@@ -102,8 +102,8 @@ void IngestSession::stored(const Status& status, const SessionInfo& info) {
   settled(info);
 }
 
-// A disk without space is waited for, at growing distances. Anything else is tried a few times
-// more; then the session has failed, and is nobody's burden any longer.
+// Retries without limit while the disk is full, at growing intervals. After a few other errors the
+// session has failed, and is not retried any more.
 void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
   phase_ = Phase::kClosed;
   trouble("recording_store_failed", error);
@@ -115,13 +115,13 @@ void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
   failed.set_state(rigcal::v1::SESSION_FAILED);
   failed.set_problem("cannot be stored: " + error.detail);
   context_.maintenance(info_.owner(), [folder = folder_, failed, secret = secret_] {
-    // Where that fails, too, the next start tries again, a few times.
+    // If this fails, too, the next start retries a few times.
     static_cast<void>(save_session(folder, failed, secret));
   });
   settled(failed);
 }
 
-// Nothing more will happen to it.
+// Sets the final state.
 void IngestSession::settled(const SessionInfo& info) {
   phase_ = Phase::kStored;
   info_ = info;

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// Makes the folder of a new session, durably. A folder that has its name has its record.
+/// Makes the folder of a new session, durably. Under its final name a folder always has its record.
 proto::Status create_session_folder(const std::string& folder, const rigcal::v1::SessionInfo& info,
                                     const std::string& secret);
 
@@ -16,7 +16,7 @@ proto::Status create_session_folder(const std::string& folder, const rigcal::v1:
 proto::Status save_session(const std::string& folder, const rigcal::v1::SessionInfo& info,
                            const std::string& secret);
 
-/// @return kDiskFull, saying what to do, unless the disk of `folder` has so much space left
+/// @return kDiskFull, with the remedy, unless the disk of `folder` has `needed_bytes` free
 proto::Status check_space(const std::string& folder, std::uint64_t needed_bytes);
 
 }  // namespace service

@@ -10,29 +10,28 @@
 
 namespace service {
 
-/// The batches of a session that is being recorded, on disk. For the one thread that stores them.
+/// The batches of an open session on disk. For its storage thread only.
 class SessionLog {
  public:
-  /// Opens the log in `folder`, made if it does not exist, and reads what it holds. That is
-  /// durable, whatever happened to the process that wrote it.
-  /// @return kDamaged where what was acknowledged is not there any more, or cannot be in a
-  /// recording
+  /// Opens the log in `folder`, making it if needed, and reads its batches. They are durable, even
+  /// if the process that wrote them crashed.
+  /// @return kDamaged if an acknowledged batch is missing or is invalid in a recording
   static proto::Result<SessionLog> open(const std::string& folder,
                                         const proto::RecordingShape& shape,
                                         std::uint64_t size_bytes_max);
 
-  /// Stores batches, serialized with their numbers, behind the last one and makes them durable.
-  /// After an error the first of them may be stored; through() tells how many. Where the disk has
-  /// failed, nothing more is stored until the log is opened again.
+  /// Appends serialized batches in the order of their numbers and makes them durable. After an
+  /// error some of them may be stored; through() returns the last one. If the disk has failed,
+  /// nothing more is stored until the log is opened again.
   proto::Status commit(const std::vector<std::string>& batches);
 
-  /// Whether batch `sequence`, which is durable, is just this one.
+  /// Whether the stored batch `sequence` is identical to `batch`. It must be durable.
   proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
 
-  std::uint64_t through() const { return through_; }            ///< last batch that is durable
+  std::uint64_t through() const { return through_; }  ///< number of the last durable batch
   std::uint64_t sample_count() const { return sample_count_; }  ///< found by open()
   std::uint64_t size_bytes() const { return spool_.size_bytes(); }
-  const BatchCheck& check() const { return check_; }  ///< having seen what open() found
+  const BatchCheck& check() const { return check_; }  ///< after the batches found by open()
 
  private:
   SessionLog(proto::Spool spool, const proto::RecordingShape& shape)
@@ -44,13 +43,13 @@ class SessionLog {
   std::uint64_t sample_count_ = 0;
 };
 
-/// Where a session's batches are.
+/// Folder of a session's batches.
 std::string log_folder(const std::string& session_folder);
 
-/// Size of the log's files, at which another one is begun [byte].
+/// File size at which the log starts another file [byte].
 inline constexpr std::uint64_t kLogFileSize = 16u << 20;
 
-/// Batch `sequence` of a log. @return kDamaged if it is not there any more
+/// Reads batch `sequence` of a log. @return kDamaged if it is missing or damaged
 proto::Result<rigcal::v1::SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence);
 
 }  // namespace service

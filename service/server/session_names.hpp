@@ -12,13 +12,13 @@ namespace service {
 /// The metadata of a session, by key.
 using SessionMetadata = google::protobuf::Map<std::string, std::string>;
 
-/// What a session's metadata names.
+/// The names in a session's metadata.
 struct SessionNames {
   std::vector<std::string> hinges;
-  std::vector<std::string> slides;  ///< of these
+  std::vector<std::string> slides;  ///< the prismatic joints among `hinges`
   std::vector<std::string> inertial_sensors;
   std::vector<std::string> motors;
-  std::vector<std::string> command_units;  ///< of these
+  std::vector<std::string> command_units;  ///< of the motors
 
   bool operator==(const SessionNames&) const = default;
   proto::RecordingShape shape() const {
@@ -26,7 +26,7 @@ struct SessionNames {
   }
 };
 
-/// Nothing where the names cannot be a recording's.
+/// Returns nothing if the names are invalid in a recording.
 std::optional<SessionNames> names_of(const SessionMetadata& metadata);
 
 }  // namespace service

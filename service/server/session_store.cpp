@@ -37,7 +37,7 @@ SessionRefused refusal(SessionRefused::Reason reason, const std::string& text) {
   return refused;
 }
 
-// What a session costs in memory, each piece of it stored by itself.
+// Returns the memory a session takes, including the overhead of separately allocated parts.
 std::uint64_t index_size(const SessionInfo& info) {
   constexpr std::uint64_t kSessionSize = 4096;
   constexpr std::uint64_t kEntrySize = 192;
@@ -45,7 +45,7 @@ std::uint64_t index_size(const SessionInfo& info) {
          kEntrySize * static_cast<std::uint64_t>(info.metadata_size());
 }
 
-// What a list shows of a session: metadata may be long, and there may be many.
+// Returns the info of a session for a list, with few, short metadata entries.
 SessionInfo shortened(SessionInfo info) {
   std::map<std::string, std::string> kept;
   for (const char* key : {"rig", "scenario", "file"}) {
@@ -105,7 +105,7 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
     loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
   }
   if (!loaded.ok()) {
-    // Left as it is, and its id stays taken.
+    // The folder stays as it is, and its id stays taken.
     Entry& entry = entries_[id];
     entry.unreadable.set_session_id(id);
     entry.unreadable.set_problem(loaded.error().detail);
@@ -199,7 +199,7 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::
   std::uint32_t of_one = 0;
   for (const auto& [other, entry] : entries_) {
     const std::string rig = entry.ingest ? entry.ingest->streamed_by() : std::string();
-    if (rig.empty() || other == id) continue;  // a rig takes its own session over
+    if (rig.empty() || other == id) continue;  // a rig may take over its own session
     ++streaming;
     if (rig == who.name) ++of_one;
   }
@@ -216,7 +216,7 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::
   return std::nullopt;
 }
 
-// What is against one more session or upload of the owner that it names.
+// Returns why the owner in `info` may not have one more session or upload.
 std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& info,
                                                              std::uint64_t size_bytes) const {
   const auto full = [](std::size_t count, const std::string& text) {
@@ -247,7 +247,7 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
   };
   const auto has_room = [&] {
     const auto no_limit =
-        std::numeric_limits<std::uint64_t>::max();  // the disk's is told elsewhere
+        std::numeric_limits<std::uint64_t>::max();  // the disk's limit is checked elsewhere
     return context_.disk.has_room(owner, disk_bytes, no_limit, context_.disk_share_bytes());
   };
   if (!has_room() && context_.measure_disk_capacity) {
@@ -259,7 +259,7 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
                 std::to_string(share >> 20) + " MiB on the disk and asks for " +
                 std::to_string((disk_bytes >> 20) + 1) + " more");
   }
-  if (index_bytes == 0) return std::nullopt;  // what there is already goes on
+  if (index_bytes == 0) return std::nullopt;  // existing sessions may continue
   const ServiceLimits& limits = context_.limits;
   if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
                                limits.of_one().index_bytes)) {
@@ -274,7 +274,7 @@ std::uint64_t SessionStore::add_use(ByteUse& disk, ByteUse& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, entry] : entries_) {
     const SessionInfo& info = entry.known_info();
-    // An upload has room for all of it from its start.
+    // An upload reserves its full size from the start.
     std::uint64_t due = info.size_bytes();
     if (entry.upload) due = std::max(due, entry.upload->record().upload_size_bytes());
     if (entry.ingest) due = entry.ingest->due_bytes();
@@ -343,7 +343,7 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
     removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
   };
   const auto& ingest = found->second.ingest;
-  const bool waits = ingest && ingest->waits_to_be_stored();  // perhaps for the space it takes
+  const bool waits = ingest && ingest->waits_to_be_stored();  // deleting may free space it needs
   if (state == rigcal::v1::SESSION_OPEN || (state == rigcal::v1::SESSION_CLOSED && !waits)) {
     return refuse("not stored yet; end it or wait");
   }
@@ -361,7 +361,7 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
                              log_event(LogLevel::kInfo, "session_deleted", {{"session", id}});
                              return removed(rigcal::v1::Deleted());
                            }
-                           // Whatever is left is found again.
+                           // If parts remain, the session is loaded again.
                            std::error_code ignored;
                            if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
                            removed(make_fault(ServiceError::STORAGE, status.error().detail));

@@ -15,20 +15,20 @@
 
 namespace service {
 
-/// All sessions of the service: <data>/sessions/<id>/ each, found by looking when the service
-/// starts. Main thread.
+/// All sessions of the service, in <data>/sessions/<id>/; the folder is scanned at start-up. Main
+/// thread.
 class SessionStore {
  public:
-  /// @param stored   called when a session can be calibrated from
-  /// @param user     the job of its owner that needs a session, empty if none does
+  /// @param stored   called when a session becomes usable for calibration
+  /// @param user     returns the owner's job that needs a session, or an empty text
   SessionStore(ServiceContext& context, std::function<void()> stored,
                std::function<std::string(const std::string&)> user);
 
-  /// Finds what is on disk and goes on with it. @return an error of the folder itself
+  /// Loads the sessions on disk and continues them. @return an error of the folder itself
   proto::Status load();
 
-  /// @param who  the rig computer, which owns a session that it makes
-  /// @return the session, or why it cannot be opened
+  /// @param who  the rig computer; it owns a session that it creates
+  /// @return the session, or the reason for refusing it
   std::variant<std::shared_ptr<IngestSession>, rigcal::v1::SessionRefused> open(
       const rigcal::v1::OpenSession& request, const Identity& who);
 
@@ -45,36 +45,37 @@ class SessionStore {
   void append_upload(rigcal::v1::UploadPart& request, const Identity& who,
                      const Upload::Answer& answer);
 
-  /// Why an owner may not keep so many bytes more, or have so many more sessions or jobs told
-  /// about.
+  /// Returns why an owner may not store `disk_bytes` more, or `index_bytes` more of session and job
+  /// info.
   std::optional<rigcal::v1::ServiceError> reason_against_bytes(const std::string& owner,
                                                                std::uint64_t disk_bytes,
                                                                std::uint64_t index_bytes = 0) const;
-  /// What is kept of each owner, with what is promised to uploads. @return what is there [byte]
+  /// Adds the use of each owner, including space reserved for uploads. @return the total on disk
+  /// [byte]
   std::uint64_t add_use(ByteUse& disk, ByteUse& index) const;
 
-  /// Path of a stored session's recording, or why there is none yet.
+  /// Returns the path of a stored session's recording, or why there is none yet.
   Outcome<std::string> recording_path(const std::string& id) const;
 
-  /// Closed: complete, and stored sooner or later.
+  /// Returns why a job cannot use the session; nothing if it is closed, and thus complete.
   std::optional<rigcal::v1::ServiceError> reason_against_use(const std::string& id) const;
 
   std::map<std::string, std::uint64_t> counts() const;  ///< by state, for metrics
 
-  /// Tries again what failed for want of space. Now and then.
+  /// Retries storing recordings that failed, such as on a full disk. Call it periodically.
   void retry();
 
-  /// Lets go of what open sessions hold in memory whose rig has been away for a while.
+  /// Frees the memory of open sessions whose rig has been disconnected for a while.
   void unload_abandoned();
 
  private:
   struct Entry {
     std::shared_ptr<IngestSession> ingest;
     std::shared_ptr<Upload> upload;
-    rigcal::v1::SessionInfo unreadable;  // of a session that is neither
+    rigcal::v1::SessionInfo unreadable;  // set if both are empty
     bool removing = false;
     rigcal::v1::SessionInfo info() const;
-    const rigcal::v1::SessionInfo& known_info() const;  ///< without whether a rig is connected
+    const rigcal::v1::SessionInfo& known_info() const;  ///< without the `connected` flag
     std::optional<rigcal::v1::ServiceError> reason_against_change(const Identity& who) const;
     bool is_upload(std::uint64_t size_bytes, const std::string& file_name,
                    const Identity& who) const;
@@ -96,7 +97,7 @@ class SessionStore {
   std::map<std::string, Entry> entries_;
 };
 
-/// The answer to a question about a session that does not exist.
+/// Returns the error reply for a session that does not exist.
 rigcal::v1::ServiceError unknown_session(const std::string& id);
 
 }  // namespace service

@@ -1,4 +1,4 @@
-// What SessionStore does with recordings that arrive as files.
+// SessionStore's handling of uploaded recordings.
 
 #include <utility>
 
@@ -18,8 +18,8 @@ constexpr std::size_t kFileNameSizeMax = 128;
 
 }  // namespace
 
-// Another's file is anyone's who knows what is in it, once that was read; its maker alone adds to
-// it, and finds one whose id tells nothing about what is in it.
+// Matches an upload to one on disk. Anyone who has the same content may use a stored upload whose
+// id is the content's hash. Otherwise only its owner may.
 bool SessionStore::Entry::is_upload(std::uint64_t size_bytes, const std::string& file_name,
                                     const Identity& who) const {
   if (!upload) return false;

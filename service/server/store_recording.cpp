@@ -25,24 +25,24 @@ using proto::Result;
 using proto::Status;
 using rigcal::v1::SampleBatch;
 
-/// Name of the event that tells what a recording lacks of what its session had.
+/// Name of the event that reports messages missing from a recording.
 constexpr const char* kLeftOutEvent = "left out";
 
-// Chunks end by size alone. The log still holds everything, so a crash costs nothing; and by time,
-// a session of sparse messages would take many times its own size in chunks.
+// Chunks end by size alone. Losing one in a crash is harmless, as the log still holds everything.
+// Ending them by time would multiply the size of a session with sparse messages.
 proto::McapWriterOptions writer_options() {
   proto::McapWriterOptions options;
   options.chunk_duration_ns = std::numeric_limits<std::uint64_t>::max();
   return options;
 }
 
-// A log as a recording, as far as both go.
+// Writes the readable, valid part of a log as a recording.
 class LogWriter {
  public:
   LogWriter(proto::RecordingWriter writer, proto::RecordingHeader header)
       : writer_(std::move(writer)), header_(std::move(header)) {}
 
-  /// @return an error of the disk only
+  /// @return disk errors only
   Status write(const SampleBatch& batch);
 
   void leave_out(std::uint64_t count, const std::string& why) {
@@ -50,7 +50,7 @@ class LogWriter {
     left_out_count_ += count;
   }
 
-  /// The last events, and the file's name.
+  /// Writes the last events and gives the file its name.
   Status finish(bool interrupted);
 
   std::uint64_t sample_count() const { return writer_.sample_count(); }
@@ -63,7 +63,7 @@ class LogWriter {
   }
 
  private:
-  // One thing of a batch, to be put in order of time.
+  // One message of a batch, to be sorted by time.
   struct Entry {
     double timestamp_s;
     std::function<Status()> write;
@@ -80,8 +80,8 @@ class LogWriter {
   std::string left_out_why_;
 };
 
-// Each kind of message stays in its own order, whatever the times say: samples out of sequence
-// would be none.
+// Keeps the order within each kind of message, whatever the timestamps: samples out of sequence
+// would be rejected.
 template <typename Messages>
 void LogWriter::add_entries(const Messages& messages, std::vector<Entry>& entries) {
   double latest_s = -std::numeric_limits<double>::infinity();
@@ -107,7 +107,7 @@ Status LogWriter::write(const SampleBatch& batch) {
   entries.reserve(static_cast<std::size_t>(batch.samples_size() + batch.commands_size()) + 16);
   add_entries(batch.gaps(), entries);
   add_entries(batch.samples(), entries);
-  add_entries(batch.inertial(), entries);  // behind the sample of their time
+  add_entries(batch.inertial(), entries);  // after the sample of the same time
   add_entries(batch.commands(), entries);
   add_entries(batch.events(), entries);
   add_entries(batch.clock_fits(), entries);
@@ -158,7 +158,7 @@ Status write_batches(proto::Spool& spool, std::uint64_t batch_count, LogWriter& 
   return proto::success();
 }
 
-// The recording, under its name, of a log that stays as it is.
+// Writes a log as a recording under its final name; the log stays.
 Result<StoredRecording> write_recording(const std::string& folder, const std::string& path,
                                         const proto::RecordingHeader& header,
                                         const StoreOrder& order) {
@@ -173,7 +173,7 @@ Result<StoredRecording> write_recording(const std::string& folder, const std::st
   return StoredRecording{writer.sample_count(), 0, writer.problem()};
 }
 
-// Whether a recording reads back; on the last try with what the disk has made of it.
+// Checks that a recording can be read; on the last try, damage by the disk is accepted.
 Status verify(const std::string& path, bool damage_allowed, StoredRecording& stored) {
   auto file = proto::open_input_file(path, proto::Links::kRefuse);
   if (!file.ok()) return file.error();
@@ -204,7 +204,7 @@ std::uint64_t size_of_files(const std::string& folder) {
   return size;
 }
 
-// The recording is larger than its log: without the space it is not begun, which costs nothing.
+// Checks for space first, since the recording is larger than its log.
 Status check_space_for(const std::string& folder) {
   const std::uint64_t needed = size_of_files(log_folder(folder));
   const std::uint64_t free = free_space(folder);
@@ -223,19 +223,19 @@ Result<StoredRecording> store_recording(const std::string& folder,
   const std::string path = folder + "/recording.mcap";
   std::error_code ignored;
   if (!fs::exists(log_folder(folder), ignored)) {
-    // The log goes last: what is there was read back.
+    // The log is deleted last, after the recording was verified.
     StoredRecording stored;
     const Status verified = verify(path, true, stored);
     if (!verified.ok()) return verified.error();
     stored.problem.clear();
     return stored;
   }
-  fs::remove(path, ignored);  // of a try that was interrupted: the log holds everything
+  fs::remove(path, ignored);  // from an interrupted try; the log has everything
   fs::remove(proto::part_path(path), ignored);
   if (Status space = check_space_for(folder); !space.ok()) return space.error();
   auto stored = write_recording(folder, path, header, order);
   if (!stored.ok()) {
-    fs::remove(proto::part_path(path), ignored);  // others may need the space meanwhile
+    fs::remove(proto::part_path(path), ignored);  // free the space for others meanwhile
     return stored;
   }
   if (Status verified = verify(path, order.last_try, stored.value()); !verified.ok()) {

@@ -8,31 +8,31 @@
 
 namespace service {
 
-/// What is to be known about a closed session's log to store it.
+/// State of a closed session that is needed to store its recording.
 struct StoreOrder {
-  std::uint64_t batch_count = 0;  ///< that the session was closed with
-  bool interrupted = false;       ///< nobody declared the end of the run
-  bool last_try = false;          ///< better a recording with damage than none
+  std::uint64_t batch_count = 0;  ///< at the closing of the session
+  bool interrupted = false;       ///< the end of the run was not declared
+  bool last_try = false;          ///< accept a damaged recording
 };
 
-/// What a stored recording holds.
+/// Summary of a stored recording.
 struct StoredRecording {
   std::uint64_t sample_count = 0;
   std::uint64_t size_bytes = 0;
-  std::string problem;  ///< what it lacks, for people; empty where it lacks nothing
+  std::string problem;  ///< losses, for people; empty if complete
 };
 
-/// Writes a closed session's log as a recording, reads it back, and deletes the log. A crash at any
-/// point leaves enough for the next call to finish. The log is read and the recording written and
-/// read once, so the call takes as long as the session is large.
+/// Writes a closed session's log as a recording, reads it back, and deletes the log. After a crash
+/// at any point the next call can finish. The log is read once, the recording is written and read
+/// once, so the time grows with the session's size.
 ///
-/// What the disk has damaged, and what RecordingRules do not allow, is left out: the recording says
-/// so in an event, the result in `problem`, and the log is kept. An ending that nobody declared is
-/// an event, too.
+/// Batches damaged on disk and messages that violate RecordingRules are left out. An event in the
+/// recording and `problem` in the result report this, and the log is kept. An undeclared end of the
+/// run is also recorded as an event.
 ///
-/// @param folder  of the session: spool/ and recording.mcap
-/// @param header  hinges, epoch and facts of the session
-/// @return kDiskFull if another try can only succeed with more space; other errors may pass
+/// @param folder  session folder with spool/ and recording.mcap
+/// @param header  joints, epoch and facts of the session
+/// @return kDiskFull if a retry needs more space; other errors may be temporary
 proto::Result<StoredRecording> store_recording(const std::string& folder,
                                                const proto::RecordingHeader& header,
                                                const StoreOrder& order);

@@ -5,7 +5,7 @@
 
 namespace service {
 
-// TCP and Unix sockets alike.
+// Types that hold TCP and Unix sockets alike.
 using StreamEndpoint = asio::generic::stream_protocol::endpoint;
 using StreamSocket = asio::generic::stream_protocol::socket;
 using StreamAcceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;

@@ -48,17 +48,17 @@ void TaskThreads::run(int nice) {
       wake_.wait(lock);
       continue;
     }
-    lines_.splice(lines_.end(), lines_, line);  // its turn is over with this one
+    lines_.splice(lines_.end(), lines_, line);  // this task ends its turn
     line->under_way = true;
     Task task = std::move(line->tasks.front());
     line->tasks.pop_front();
     lock.unlock();
     task();
-    task = nullptr;  // what it holds may post from its destructor
+    task = nullptr;  // its captures may post tasks when destroyed
     lock.lock();
     line->under_way = false;
     if (line->tasks.empty()) lines_.erase(line);
-    // Another thread may have found nothing but this line, or wait for the end.
+    // Other threads may have found only this line, or wait for the end.
     wake_.notify_all();
   }
 }

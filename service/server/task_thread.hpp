@@ -13,21 +13,22 @@ namespace service {
 
 using Task = std::function<void()>;
 
-/// Hands a task to another thread, in order. Tasks do not throw.
+/// Hands tasks to another thread, in order. Tasks do not throw.
 using Poster = std::function<void(Task)>;
 
-/// The same on behalf of somebody, by name (Identity): tasks of one owner are done in order, and
-/// owners take turns, so that however much one has posted, another waits for one task of it.
+/// Hands tasks to other threads on behalf of an owner (the name of an Identity). Tasks of one owner
+/// run in order. Owners take turns, so each waits for at most one task of another, however many
+/// that one posted.
 using OwnedPoster = std::function<void(const std::string& owner, Task)>;
 
-/// Threads that do tasks by owner: those of one in order and one at a time, those of several in
-/// turns. Whoever posts bounds how many wait.
+/// Threads that run the tasks of each owner in order, one at a time, and take turns among owners.
+/// The caller limits how many tasks wait.
 class TaskThreads {
  public:
-  /// @param count  threads; with two, one owner's long task holds nobody else up
+  /// @param count  threads; with two, one owner's long task delays no other owner
   /// @param nice   added to the threads' nice value, ≥ 0
   TaskThreads(int count, int nice);
-  /// Does what was posted, then ends.
+  /// Runs the remaining tasks, then ends.
   ~TaskThreads();
   TaskThreads(const TaskThreads&) = delete;
   TaskThreads& operator=(const TaskThreads&) = delete;
@@ -38,7 +39,7 @@ class TaskThreads {
   struct Line {
     std::string owner;
     std::deque<Task> tasks;
-    bool under_way = false;  // one of it
+    bool under_way = false;  // one of its tasks is running
   };
 
   void run(int nice);
@@ -46,9 +47,9 @@ class TaskThreads {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::list<Line> lines_;  // whose turn is next first; one without tasks has one under way
+  std::list<Line> lines_;  // next turn first; a line without tasks has one running
   bool ending_ = false;
-  std::vector<std::thread> threads_;  // last: they use the others
+  std::vector<std::thread> threads_;  // last: they use the other members
 };
 
 }  // namespace service

@@ -43,8 +43,8 @@ Error failure(const std::string& path) {
           path + ": cannot write: " + std::strerror(errno)};
 }
 
-// What the disk has not taken reads from memory as if it had, and a second fsync calls it durable:
-// a part file that could not be written is not believed in any byte, but begun again.
+// After a failed write, reads return cached data that is not on disk, and a second fsync may report
+// success. A part file with an error is therefore deleted and restarted.
 Status start_over(const std::string& part, const Status& failed) {
   return ::unlink(part.c_str()) == 0 || errno == ENOENT ? failed : Status(failure(part));
 }
@@ -65,7 +65,7 @@ Status write_part(const std::string& path, std::uint64_t offset, const std::stri
   return status;
 }
 
-// The folder and its record, and the bytes that are there durably.
+// Opens or creates the folder and its record. Returns the number of durable bytes.
 Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord& record) {
   std::error_code error;
   if (!fs::exists(folder, error)) {
@@ -81,7 +81,7 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
       return synced.error();
     }
   }
-  // A crash between the file's naming and the record's change leaves the finished file.
+  // A crash after the rename, before the record's update, leaves a complete file.
   if (fs::exists(file_path(folder, record), error)) return record.upload_size_bytes();
   const std::string part = proto::part_path(file_path(folder, record));
   if (!fs::exists(part, error)) return std::uint64_t{0};
@@ -90,7 +90,7 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
   return std::min(size, record.upload_size_bytes());
 }
 
-// Adds what is there of a file.
+// Adds the stored bytes of a file to the content's hash.
 Status add_file(const std::string& folder, const SessionRecord& record, std::uint64_t size_bytes,
                 proto::ContentName& content) {
   const std::string path = file_path(folder, record);
@@ -121,8 +121,8 @@ Status publish(const std::string& folder, SessionRecord& record) {
   return save(folder, record);
 }
 
-// With all of the content added. What is not what its id promises goes, unless it was stored when
-// nobody checked that.
+// Completes an upload after all content was added. Content that does not match the hash in the id
+// is deleted, unless an earlier version stored it without this check.
 Status complete(const std::string& folder, SessionRecord& record, proto::ContentName& content) {
   const std::string& id = record.info().session_id();
   const std::string_view promised = proto::promised_content(id);
@@ -153,7 +153,7 @@ Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record
       durable_bytes_(is_stored() ? record_.upload_size_bytes() : 0),
       opened_(is_stored()) {}
 
-// One that was stored before contents were checked is checked when somebody asks for it.
+// Uploads stored by a version without the check are checked when opened again.
 bool Upload::checks_content() const {
   return !record_.content_checked() &&
          !proto::promised_content(record_.info().session_id()).empty();
@@ -177,7 +177,7 @@ void Upload::open(const Answer& answer) {
         self->finished(progress, answer);
       });
     }
-    // All that is there is read, which must not hold up what rigs stream.
+    // Reads all stored bytes in the maintenance thread, so that it does not delay streaming rigs.
     maintenance(record.info().owner(),
                 [self, answer, record, folder, content, main, count = durable.value()]() mutable {
                   Status status = add_file(folder, record, count, *content);

@@ -12,22 +12,22 @@
 
 namespace service {
 
-/// A recording that a client sends as a file. Parts are made durable one by one; the last one gives
-/// the file its name, if the content is what the upload's id promises (see OpenUpload); else
-/// nothing of it is kept.
+/// A recording that a client uploads as a file. Each part is made durable separately. The last one
+/// gives the file its name if the content matches the upload's id (see OpenUpload); otherwise the
+/// upload is deleted.
 ///
-/// After a part that could not be written or made durable the upload is to be opened again, and
-/// begins again at byte 0: nothing on the disk tells good bytes from those that were lost, as a
-/// spool's checksums do, and the client has the file until it is complete.
+/// After a failed write or sync the client must open the upload again and restart at byte 0. Unlike
+/// a spool with its checksums, the file does not show which bytes were lost, and the client keeps
+/// its copy until the upload is complete.
 class Upload : public std::enable_shared_from_this<Upload> {
  public:
   using Answer = std::function<void(const Outcome<rigcal::v1::UploadState>&)>;
 
-  /// @param ended  called when the file is complete, or gone: then is_stored() tells no
+  /// @param ended  called when the upload is complete, or deleted: is_stored() is then false
   Upload(ServiceContext& context, std::string folder, rigcal::v1::SessionRecord record,
          std::function<void(const Upload&)> ended);
 
-  /// Makes its folder, or finds how far it came.
+  /// Makes the folder, or determines the number of bytes already stored.
   void open(const Answer& answer);
   void append(std::uint64_t offset_bytes, std::string data, const Answer& answer);
 
@@ -35,7 +35,7 @@ class Upload : public std::enable_shared_from_this<Upload> {
   const rigcal::v1::SessionRecord& record() const { return record_; }
 
  private:
-  /// How far it came on the disk.
+  /// State of the upload on disk.
   struct Progress {
     proto::Status status;
     std::uint64_t durable_bytes = 0;
@@ -49,10 +49,10 @@ class Upload : public std::enable_shared_from_this<Upload> {
   rigcal::v1::SessionRecord record_;
   std::function<void(const Upload&)> ended_;
   Poster storage_;
-  std::shared_ptr<proto::ContentName> content_;  // of the durable bytes, once it is open
+  std::shared_ptr<proto::ContentName> content_;  // of the durable bytes, once open
   std::uint64_t durable_bytes_ = 0;
   bool opened_ = false;
-  bool busy_ = false;  // one thing at a time is under way
+  bool busy_ = false;  // an operation is in progress
 };
 
 }  // namespace service

@@ -5,8 +5,8 @@
 
 namespace service {
 
-/// The first bytes of a UTF-8 text, at most so many, without cutting a character: a message with
-/// half a character would not parse.
+/// Returns the longest prefix of a UTF-8 text of at most `size_bytes_max` bytes that ends between
+/// characters. A message with a partial character would not parse.
 inline std::string utf8_prefix(const std::string& text, std::size_t size_bytes_max) {
   if (text.size() <= size_bytes_max) return text;
   std::size_t size = size_bytes_max;

@@ -9,11 +9,11 @@
 
 namespace service {
 
-/// Descriptor of that pipe in the worker.
+/// The pipe's descriptor in the worker.
 inline constexpr int kProgressDescriptor = 3;
 
-/// What a worker process tells the service through its pipe: progress as JobUpdate, and, last, why
-/// it failed as ServiceError, both framed as ServiceReply.
+/// Messages from a worker process to the service through its pipe: progress as JobUpdate and, last,
+/// the reason for a failure as ServiceError, both framed as ServiceReply.
 const std::vector<proto::FrameLimit>& worker_message_limits();
 
 std::string make_progress_frame(const rigcal::v1::JobProgress& progress);

@@ -76,7 +76,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
     exited_ = true;
   }
 
-  /// True once, when the process is gone.
+  /// Returns true once, when the process has ended.
   bool reap() {
     int status = 0;
     rusage used{};
@@ -90,7 +90,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
     return true;
   }
 
-  /// What it wrote is read to the end first: the error is the last thing in the pipe.
+  /// The pipe must be read to its end first: the error is its last message.
   bool complete() const { return exited_ && !pipe_.is_open(); }
 
   void report() { on_ended_({done_, error_.empty() ? end_text_ : error_, processor_s_}); }
@@ -134,7 +134,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
   bool exited_ = false;
   bool done_ = false;
   double processor_s_ = 0.0;
-  std::string error_;     // told by the worker, or the deadline
+  std::string error_;     // from the worker or the deadline
   std::string end_text_;  // how the process ended
 };
 
@@ -191,7 +191,7 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
-  // The worker gets the log and the pipe, and no socket: a client must not stay connected to it.
+  // The worker inherits the log and the pipe, but no socket: it must not keep clients connected.
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], kProgressDescriptor);

@@ -11,9 +11,9 @@
 
 namespace service {
 
-/// Runs jobs as processes of their own: this program with the command "run-job". What a job does
-/// wrong or uses up then costs nobody else anything, it runs at low priority, and it can be ended
-/// at any moment. Kernel and processes see to it that no worker outlives the service.
+/// Runs each job in a separate process: this program with the command "run-job". Crashes and
+/// resource use of a job do not affect others, it runs at low priority, and it can be ended at any
+/// time. PR_SET_PDEATHSIG ends the workers with the service.
 class WorkerPool final : public JobRunner {
  public:
   /// @param program  path of this program
@@ -26,7 +26,7 @@ class WorkerPool final : public JobRunner {
              std::function<void(const Ended&)> on_ended) override;
   void stop(const std::string& job_id) override;
 
-  /// Between asking a worker to end and killing it.
+  /// Sets the time between SIGTERM and SIGKILL to a worker.
   void set_grace(std::chrono::milliseconds grace) { grace_ = grace; }
 
   bool idle() const { return workers_.empty(); }

@@ -21,17 +21,17 @@ double between(Random& random, double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random);
 }
 
-/// 1 − wrong or 1 + wrong.
+/// Returns 1 − wrong or 1 + wrong at random.
 double off_by(Random& random, double wrong) {
   return std::bernoulli_distribution()(random) ? 1.0 + wrong : 1.0 - wrong;
 }
 
-/// How a link of an arm is drawn: its length along x, y or z of its frame to the next joint.
+/// Typical dimensions of an arm's link, whose length is along x, y or z of its frame.
 struct LinkShape {
   Vector3d to_next;  // [m]
   double turn_x;     // of the next joint's frame about x [rad]
   double mass;       // typical [kg]
-  double thickness;  // standard deviation of its mass across [m]
+  double thickness;  // standard deviation of the mass distribution across the length [m]
   double friction;   // typical dry friction [N·m]
   double shaft;      // typical [kg·m²]
 };
@@ -61,7 +61,7 @@ ArmBody draw_body(const LinkShape& shape, Random& random) {
     body.centre[axis] =
         between(random, 0.35, 0.65) * shape.to_next[axis] + between(random, -0.03, 0.03);
   }
-  Vector3d spread;  // principal standard deviations of the mass [m]
+  Vector3d spread;  // principal standard deviations of the mass distribution [m]
   for (int axis = 0; axis < 3; ++axis) {
     spread[axis] = std::abs(shape.to_next[axis]) / std::sqrt(12.0) +
                    shape.thickness * between(random, 0.7, 1.3);
@@ -74,8 +74,8 @@ ArmBody draw_body(const LinkShape& shape, Random& random) {
   return body;
 }
 
-/// Mass, coordinates of the centre and principal second moments each off by the share: a body that
-/// can exist.
+/// Changes mass, coordinates of the centre and principal second moments each by the given share.
+/// The result is a physically consistent body.
 ArmBody wrong_body(const ArmBody& body, double wrong, Random& random) {
   ArmBody start = body;
   start.mass *= off_by(random, wrong);
@@ -142,8 +142,8 @@ DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t sta
   Random random(seed), astray(start_seed);
   DrawnArm drawn;
   const std::vector<LinkShape> shapes = shapes_of(links);
-  // World y is up: two links swing about world z and hang at angle 0; the manipulator's first axis
-  // is the vertical.
+  // World y is up. Two links swing about world z and hang at angle 0; the manipulator's first axis
+  // is vertical.
   Matrix3d mount;
   if (links == 2) {
     mount = Eigen::AngleAxisd(-kQuarter, Vector3d::UnitZ()).toRotationMatrix();

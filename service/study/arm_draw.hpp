@@ -22,47 +22,47 @@ struct ArmBody {
   ArmLink::Standard standard() const;
 };
 
-/// An arm drawn at random, and where its calibration starts.
+/// A randomly drawn arm and the initial values of its calibration.
 struct DrawnArm {
   Arm arm;
   std::vector<ArmBody> bodies, start_bodies;
-  Arm start;  ///< every parameter that is estimated off by the given share, up or down
+  Arm start;  ///< every estimated parameter has the given relative error, up or down
 };
 
-/// Two links that swing in the vertical plane, or the first three to six of a manipulator: about
-/// the vertical, shoulder, elbow, and three axes of a wrist. Lengths between joints and the gain of
-/// the first motor are known; all ten parameters of every link, friction, other gains and the
-/// shafts of all motors but the first are not.
+/// Draws two links that swing in the vertical plane, or the first three to six of a manipulator:
+/// rotation about the vertical, shoulder, elbow, and three wrist axes. Lengths between joints and
+/// the gain of the first motor are known. Unknown are all ten parameters of each link, friction,
+/// the other gains, and the rotor inertias of all motors but the first.
 /// @param links  from 2 to 6
-/// @param wrong  how far the start is off, up or down, of each parameter [-], below 1
+/// @param wrong  relative error of the initial values, up or down [-], below 1
 DrawnArm draw_arm(int links, double wrong, std::uint64_t seed, std::uint64_t start_seed);
 
-/// A rig file that describes an arm, everything that is not known free.
-/// @param noise  of controls [N·m]
+/// Returns a rig file of an arm in which every unknown parameter is free.
+/// @param noise  of the controls [N·m]
 std::string arm_rig_text(const Arm& arm, const std::vector<ArmBody>& bodies, double noise);
 
-/// The same, read.
+/// Returns the mechanism of that rig file.
 estimator::Mechanism arm_mechanism(const Arm& arm, const std::vector<ArmBody>& bodies,
                                    double noise = 0.0);
 
-/// A run as it is recorded: white noise on angles [rad] and controls [N·m].
+/// Adds white noise to the angles [rad] and controls [N·m] of a run.
 ArmRun recorded(const ArmRun& run, double noise, std::uint64_t seed);
 
-/// A draw of a study.
+/// Returns a draw of a study.
 DrawnArm draw_arm_of(const StudyArm& settings, std::uint64_t index);
 
-/// The same with how it moves.
+/// A drawn arm and its motion.
 struct DrawnRun {
   DrawnArm drawn;
   ArmRun clean;
 };
 DrawnRun draw_run(const StudyArm& settings, double duration, std::uint64_t index);
 
-/// What is recorded of it.
+/// Returns the recording of a draw, with noise.
 ArmRun recorded_draw(const StudyArm& settings, const ArmRun& clean, double noise,
                      std::uint64_t index);
 
-/// For the estimator.
+/// Converts a run for the estimator.
 estimator::Recording recording_of(const ArmRun& run);
 
 }  // namespace service

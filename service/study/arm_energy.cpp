@@ -13,14 +13,14 @@ namespace {
 namespace est = estimator;
 using Eigen::VectorXd;
 
-constexpr double kEnergyStep = 1e-5;  // of a parameter or a coordinate, for central differences
-constexpr double kSmallEnergyStep = 1e-8;  // likewise, of one near zero
+constexpr double kEnergyStep = 1e-5;       // relative, for central differences
+constexpr double kSmallEnergyStep = 1e-8;  // for values near zero
 
 double value_of(const est::Mechanism& mechanism, int joint, est::HingeQuantity quantity) {
   return mechanism.hinge_parameter(joint, quantity).value;
 }
 
-/// Of a joint's friction over one interval, by trapezoids: what b and what τ_c are multiplied by.
+/// Trapezoidal integrals of a joint's friction over one interval: the factors of b and τ_c.
 std::pair<double, double> friction_parts(double before, double after, double period) {
   return {0.5 * period * (before * before + after * after),
           0.5 * period * (std::abs(before) + std::abs(after))};
@@ -41,7 +41,7 @@ EnergyObservedProblem::EnergyObservedProblem(est::ShootingProblem problem, const
   make_order();
 }
 
-/// Energies are put between the blocks, none behind one that touches later nodes.
+/// Orders the energies among the blocks: none after a block that uses later nodes.
 void EnergyObservedProblem::make_order() {
   est::ResidualBlock block;
   Eigen::Index next = 0;
@@ -69,7 +69,7 @@ void EnergyObservedProblem::take_values(Point& point) const {
   }
 }
 
-/// Of the work as it is recorded [J], for gains near 1.
+/// Standard deviation of the recorded work [J], for gains near 1.
 double EnergyObservedProblem::deviation(Eigen::Index node) const {
   double variance = 0.0;
   for (Eigen::Index j = 0; j < run_.angles.cols(); ++j) {
@@ -131,7 +131,7 @@ void EnergyObservedProblem::linearize(int index, est::ResidualBlock& out) const 
   est::shape_block(out, static_cast<int>(node), 2, size, free_.size(), 1, problem_.group_count());
   out.residual[0] = residual(point_, node);
   const double weight = 1.0 / deviation(node);
-  VectorXd standard = VectorXd::Zero(11 * n);  // coefficients of standard parameters and shafts
+  VectorXd standard = VectorXd::Zero(11 * n);  // coefficients of standard parameters and rotors
   out.arrow_jacobian.setZero();
   for (int end = 0; end < 2; ++end) {
     const VectorXd angle = point_.states.col(node + end).head(n);

@@ -9,18 +9,18 @@
 
 namespace service {
 
-/// A shooting problem of an arm with nodes at every sample, and observations of energy beside its
-/// readings [MTM, eqs. 62–71]: from a node to the next the arm's energy and what friction takes are
-/// to be the work that recorded controls do along recorded angles,
+/// A shooting problem of an arm with nodes at every sample and additional energy observations [MTM,
+/// eqs. 62–71]. From one node to the next, the change of energy plus the friction loss must equal
+/// the work of the recorded controls along the recorded angles,
 ///
 ///   T(x_{k+1}) − T(x_k) + ∫ v·τ_f dt = Σ_j K_j û_j (θ̂_j(k+1) − θ̂_j(k)),
 ///
-/// which is exact for controls that are held. Weighted by the variance that the noise of û and θ̂
-/// gives the right side, as if it were read beside them.
+/// which is exact for zero-order-hold controls. The weight is the variance of the right side from
+/// the noise of û and θ̂, treated as independent of the readings.
 class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
  public:
-  /// @param geometry  joints and gravity of the arm; its other values are those of the problem
-  /// @param noise     of angles [rad] and controls [N·m]
+  /// @param geometry  joints and gravity of the arm; other values come from the problem
+  /// @param noise     standard deviation of angles [rad] and controls [N·m]
   EnergyObservedProblem(estimator::ShootingProblem problem, const Arm& geometry, const ArmRun& run,
                         double noise);
 
@@ -63,8 +63,8 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
   ArmRun run_;
   double noise_;
   Point point_, candidate_, marked_;
-  std::vector<int> order_;           ///< blocks of the problem, or −1 − node
-  Eigen::MatrixXd standard_slopes_;  ///< of standard parameters along free ones
+  std::vector<int> order_;           ///< blocks of the problem, or −1 − node for energies
+  Eigen::MatrixXd standard_slopes_;  ///< sensitivities of standard parameters to free ones
 };
 
 }  // namespace service

@@ -22,15 +22,15 @@ namespace est = estimator;
 using Eigen::VectorXd;
 
 constexpr double kEnergyMotionStep = 2.5e-3;  // of the simulation [s]
-constexpr double kEnergyCutoff = 5.0;         // of filters for first states [Hz]
-constexpr double kUnexplained = 1e-4;         // accelerations beside what controls' noise does
-constexpr double kLoose = 30.0;               // how much too large controls' noise is taken
-constexpr double kEnergyTolerance = 1e-8;     // relative decrease of the cost that ends a solve
+constexpr double kEnergyCutoff = 5.0;         // of filters for initial states [Hz]
+constexpr double kUnexplained = 1e-4;         // accelerations not caused by the controls' noise
+constexpr double kLoose = 30.0;               // inflation of the controls' noise
+constexpr double kEnergyTolerance = 1e-8;     // relative decrease of the cost at which a solve ends
 constexpr int kEnergyIterations = 100;
-constexpr double kEnergyFound = 0.5;  // relative error of base parameters, at most
-constexpr double kDistant = 1e3;      // prior deviations over values: it decides nothing
+constexpr double kEnergyFound = 0.5;  // upper limit of the relative error of base parameters
+constexpr double kDistant = 1e3;      // prior deviations relative to values: without influence
 
-/// Parameters are held near nothing, but for directions that no motion shows.
+/// Adds weak priors, which determine only unidentifiable directions.
 est::Mechanism held_loosely(est::Mechanism mechanism) {
   for (est::Parameter& parameter : mechanism.parameters) {
     if (!parameter.free) continue;
@@ -40,7 +40,7 @@ est::Mechanism held_loosely(est::Mechanism mechanism) {
   return mechanism;
 }
 
-/// An arm that is recorded once, to be estimated from many starts.
+/// An arm with one recording, to be estimated from many initial values.
 struct EnergyCase {
   EnergyCase(const StudyArm& settings, std::uint64_t start)
       : arm(settings),
@@ -71,12 +71,12 @@ struct EnergyCase {
     return noise;
   }
 
-  /// With the noise of controls taken too large, which a far start needs.
+  /// Returns the problem with inflated control noise, for poor initial values.
   est::ShootingProblem problem() const {
     return {first, input.segments, input.states, input.state_spacing, input.grid, noise(kLoose)};
   }
 
-  /// At right weights, from where another problem has come to.
+  /// Returns the problem with correct noise, starting from another problem's result.
   est::ShootingProblem tightened(const est::ShootingProblem& reached) const {
     return reached.restated(reached.mechanism(), input.segments, input.grid, noise(1.0));
   }
@@ -101,7 +101,7 @@ VectorXd base_values(const est::InertialBase& base, const est::Mechanism& mechan
   return values;
 }
 
-/// Indices of what friction there is.
+/// Indices of the friction parameters.
 std::vector<int> friction_of(const est::Mechanism& mechanism) {
   std::vector<int> indices;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
@@ -111,7 +111,7 @@ std::vector<int> friction_of(const est::Mechanism& mechanism) {
   return indices;
 }
 
-/// Solves, and compares with the truth.
+/// Solves a problem and compares the result with the truth.
 EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& inner,
                 const EnergyCase& own, const std::atomic<bool>* stop) {
   est::LmOptions options;

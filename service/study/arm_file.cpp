@@ -5,7 +5,7 @@
 namespace service {
 namespace {
 
-/// Ranges were held to when the text was parsed; what is left out reads 0.
+/// Requires a nonzero value. Ranges were checked when the text was parsed; missing fields read 0.
 template <typename Number>
 Number stated(Number value, const proto::TextLocator& place, const char* field) {
   if (value != 0) return value;

@@ -8,9 +8,9 @@
 
 namespace service {
 
-/// The arms of a study file.
-/// @param root  of the study
-/// @throws InputError naming file, line and column of what is missing or contradicts itself
+/// Reads the arms of a study file.
+/// @param root  location of the study
+/// @throws InputError naming file, line and column of a missing or contradictory value
 std::vector<StudyArm> read_arms(const rigcal::v1::StudyArms& source,
                                 const proto::TextLocator& root);
 

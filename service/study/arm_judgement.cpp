@@ -17,12 +17,12 @@ namespace {
 namespace est = estimator;
 using Eigen::VectorXd;
 
-constexpr double kFoundOver = 1.2;   // residuals over the noise, at most
-constexpr double kFoundRmse = 1e-5;  // [rad] likewise, without noise
+constexpr double kFoundOver = 1.2;   // upper limit of residuals over the noise
+constexpr double kFoundRmse = 1e-5;  // [rad]; upper limit without noise
 
 double off(double value, double truth) { return std::abs(value - truth) / std::abs(truth); }
 
-/// Of base parameters, then friction and gains, where these are unknown.
+/// Relative errors of base parameters, then of unknown friction and gains.
 /// @param values  in the order of regression_values
 std::vector<double> relative_errors(const est::InertialBase& base, const VectorXd& values,
                                     const VectorXd& truth) {
@@ -51,7 +51,7 @@ VectorXd arm_values(const est::Mechanism& mechanism) {
   return values;
 }
 
-/// A value that is no number counts as the largest.
+/// Returns the median; NaN counts as the largest value.
 double median_of(std::vector<double> values) {
   for (double& value : values) {
     if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
@@ -60,8 +60,8 @@ double median_of(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Of a link that turns about one axis alone no motion shows the moments about the others: these
-/// can be chosen so that a body can exist wherever the one about the axis is above zero.
+/// Whether all inertias are physically consistent. A link that turns about only one axis has other,
+/// unidentifiable moments; consistent ones exist if its moment about that axis is positive.
 bool all_possible(const est::Mechanism& mechanism, const est::InertialBase& base) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const bool turns_about_z = std::ranges::count(base.unseen, 10 * body) > 0 &&
@@ -80,7 +80,7 @@ bool all_possible(const est::Mechanism& mechanism, const est::InertialBase& base
   return true;
 }
 
-/// Of readings [rad].
+/// RMSE of the readings [rad].
 double rmse_of(const StudyArm& arm, const StudyRun& run) {
   return std::sqrt(run.observation_error / arm.links);
 }
@@ -112,7 +112,7 @@ void ArmTruth::count_intervals(const StudyRun& run, ArmDraw& draw) const {
     const int index = mechanism_.find_parameter(each.name);
     if (index < mechanism_.index_of_hinge(0, est::HingeQuantity::kViscous)) continue;
     if (index >= mechanism_.index(est::WorldQuantity::kGravity)) continue;  // centres of mass
-    if (each.name.ends_with("shaft")) continue;                             // among the base
+    if (each.name.ends_with("shaft")) continue;  // among the base parameters
     count(each, est::parameter_at(mechanism_, index).value);
   }
 }
@@ -126,7 +126,7 @@ ArmDraw judge_arm_draw(const StudyArm& arm, double noise, std::uint64_t index, c
   ArmDraw draw;
   draw.noise = noise;
   draw.found = fit.error.empty() && rmse_of(arm, fit) <= kFoundOver * noise + kFoundRmse;
-  // Standard parameters of links lie about their joints in both; shafts follow them.
+  // Both define links' standard parameters about the joints; rotors follow them.
   draw.errors = truth.errors(arm_values(reached));
   draw.possible = all_possible(reached, truth.base());
   truth.count_intervals(fit, draw);

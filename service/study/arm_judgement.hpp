@@ -12,7 +12,7 @@
 
 namespace service {
 
-/// What estimates of a draw are compared with.
+/// Reference with which a draw's estimates are compared.
 class ArmTruth {
  public:
   explicit ArmTruth(const DrawnArm& drawn);
@@ -24,7 +24,7 @@ class ArmTruth {
   std::vector<double> errors(const Eigen::VectorXd& values) const;
   double median_error(const Eigen::VectorXd& values) const;
 
-  /// How many 95 % intervals there are, and how many hold.
+  /// Counts the 95 % intervals, and those that contain the truth.
   void count_intervals(const StudyRun& run, ArmDraw& draw) const;
 
  private:
@@ -33,7 +33,7 @@ class ArmTruth {
   Eigen::VectorXd values_;
 };
 
-/// Compares with the truth.
+/// Compares the runs of a draw with the truth.
 /// @param fit          the run of the arm_fit_task
 /// @param regressions  the run of the arm_regression_task
 /// @param tied         the run of the arm_tied_task, or null

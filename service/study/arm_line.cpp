@@ -8,7 +8,7 @@
 namespace service {
 namespace {
 
-/// A matrix row by row.
+/// Formats a matrix row by row.
 template <typename Values>
 std::string numbers_of(const Values& values) {
   std::string text = "[";

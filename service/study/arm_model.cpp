@@ -8,12 +8,12 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 
-/// How one link moves, in its frame.
+/// Motion of one link, in its frame.
 struct LinkMotion {
-  Matrix3d turn;          // link frame → that of the link before
+  Matrix3d turn;          // link frame → frame of the link before
   Vector3d omega, alpha;  // [rad/s, rad/s²]
   Vector3d velocity;      // of the origin [m/s]
-  Vector3d acceleration;  // of the origin, less gravity [m/s²]
+  Vector3d acceleration;  // of the origin, minus gravity [m/s²]
   Vector3d place;         // of the origin in the world [m]
   Matrix3d attitude;      // link frame → world
 };
@@ -71,7 +71,7 @@ Matrix3d inertia_of(const ArmLink::Standard& s) {
   return matrix;
 }
 
-/// Joint torques by the recursion of Newton and Euler, of bodies alone.
+/// Joint torques of the bodies from the Newton–Euler recursion, without rotors and friction.
 Eigen::VectorXd torques(const Arm& arm, const Eigen::VectorXd& angle, const Eigen::VectorXd& rate,
                         const Eigen::VectorXd& acceleration) {
   const std::vector<LinkMotion> motions = move(arm, angle, rate, acceleration);

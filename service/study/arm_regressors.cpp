@@ -12,17 +12,17 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int kOrder = 3;            // of the polynomials
-constexpr double kStretch = 0.1;     // of an equation of energy [s]
-constexpr double kRank = 1e-9;       // of the largest pivot
+constexpr double kStretch = 0.1;     // length of an energy equation's interval [s]
+constexpr double kRank = 1e-9;       // relative to the largest pivot
 constexpr double kStanding = 1e-12;  // [rad/s]
 
 double sign_of(double rate) { return rate > kStanding ? 1.0 : rate < -kStanding ? -1.0 : 0.0; }
 
-/// Least squares with columns of one size, along what the rows show alone.
+/// Solves least squares with normalized columns in the identifiable directions.
 VectorXd solve_shown(const MatrixXd& rows, const VectorXd& right) {
   VectorXd scale = rows.colwise().norm();
   for (double& each : scale) each = each > 0.0 ? each : 1.0;
-  // Normal equations' eigenvalues are squares; a triangle keeps all digits.
+  // A QR factor keeps the digits that normal equations, with squared condition number, lose.
   const Eigen::Index n = rows.cols();
   MatrixXd all(rows.rows(), n + 1);
   all << rows * scale.cwiseInverse().asDiagonal(), right;
@@ -31,7 +31,7 @@ VectorXd solve_shown(const MatrixXd& rows, const VectorXd& right) {
       .cwiseQuotient(scale);
 }
 
-/// Of one signal: coefficients of its value, first and second derivative at the centre.
+/// Filter coefficients for value, first and second derivative at the centre.
 struct Filter {
   VectorXd value, first, second;
 };
@@ -47,7 +47,7 @@ Filter make_filter(int window, double period) {
   return {fit.row(0), fit.row(1), 2.0 * fit.row(2)};
 }
 
-/// What each joint's torque is made of at a sample: friction, shafts and gains beside the links.
+/// Fills the regressor of joint torques at a sample: links, rotors, friction and gains.
 void fill_torque_rows(const Arm& arm, const SmoothedRun& at, Eigen::Index k,
                       Eigen::Ref<MatrixXd> rows) {
   const int n = arm.size();
@@ -86,7 +86,7 @@ SmoothedRun smooth_run(const ArmRun& run, int window) {
   const Eigen::Index count = run.angles.rows() - window, n = run.angles.cols();
   SmoothedRun smoothed{MatrixXd(count, n), MatrixXd(count, n), MatrixXd(count, n),
                        MatrixXd(count, n)};
-  // The control of the sample before acts until the sample: at the sample itself it is the mean.
+  // A control acts until the next sample; at a sample it is the mean of the two.
   for (Eigen::Index k = 0; k < count; ++k) {
     const auto angles = run.angles.middleRows(k + 1, window);
     smoothed.angles.row(k) = filter.value.transpose() * angles;
@@ -106,7 +106,7 @@ Regression regress_torques(const Arm& geometry, const ArmRun& run, int window) {
   MatrixXd rows(count * n, columns);
   VectorXd right = VectorXd::Zero(count * n);
   MatrixXd own(n, columns);
-  // Joint by joint, so that each can be weighted by its own residuals.
+  // Groups rows by joint, so that each joint can be weighted by its residuals.
   for (Eigen::Index k = 0; k < count; ++k) {
     fill_torque_rows(geometry, smoothed, k, own);
     for (int j = 0; j < n; ++j) rows.row(j * count + k) = own.row(j);
@@ -145,7 +145,7 @@ Regression regress_energy(const Arm& geometry, const ArmRun& run, int window) {
       rows(i, 10 * n + j) =
           0.5 * (std::pow(smoothed.rates(end, j), 2) - std::pow(smoothed.rates(begin, j), 2));
       for (Eigen::Index k = begin; k <= end; ++k) {
-        // Trapezoids over the stretch.
+        // Trapezoidal rule over the interval.
         const double weight = (k == begin || k == end ? 0.5 : 1.0) * run.period;
         const double rate = smoothed.rates(k, j), work = weight * rate * smoothed.controls(k, j);
         rows(i, 11 * n + j) += weight * rate * rate;

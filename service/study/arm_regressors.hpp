@@ -6,25 +6,25 @@
 
 namespace service {
 
-/// Everything that torques are linear in: standard parameters of all links (10 n), shafts (n),
-/// viscous friction (n), dry friction (n), and gains of all motors but the first, which scales the
-/// rest, against their controls (n − 1, with the opposite sign).
+/// Number of parameters in which torques are linear: standard parameters of all links (10 n), rotor
+/// inertias (n), viscous friction (n), dry friction (n), and the gains of all motors but the first,
+/// whose known gain sets the scale (n − 1, with the opposite sign).
 int regression_size(int joints);
 
-/// Values of an arm in that order.
+/// Returns an arm's values in that order.
 Eigen::VectorXd regression_values(const Arm& arm);
 
-/// What a regression found: `values` may be anything along directions that no motion shows.
+/// Result of a regression. `values` are arbitrary along unidentifiable directions.
 struct Regression {
   Eigen::VectorXd values;
   int window = 0;  ///< of the smoothing [samples]
 };
 
-/// Least squares of torques [MTM, table II "ID"]: rates and accelerations from angles by
-/// Savitzky–Golay polynomials of third order, residuals weighted by each joint's own. The window is
-/// the best of several by its error of values that are known, as the best that tuning can do.
+/// Least squares on torques [MTM, table II "ID"]. Rates and accelerations come from angles by
+/// third-order Savitzky–Golay filters; residuals are weighted per joint. Of several windows the one
+/// with the smallest error with respect to the truth is chosen, as an ideal tuning.
 /// @param geometry  joints and gravity; its other values are not used
-/// @param error     how far values are off
+/// @param error     returns the error of values
 template <typename Error>
 Regression tuned_regression(const Arm& geometry, const ArmRun& run, const Error& error,
                             Regression (*regress)(const Arm&, const ArmRun&, int)) {
@@ -36,11 +36,11 @@ Regression tuned_regression(const Arm& geometry, const ArmRun& run, const Error&
   return best;
 }
 
-/// By torques, with one window.
+/// Regression on torques with one window.
 Regression regress_torques(const Arm& geometry, const ArmRun& run, int window);
 
-/// By work and energy over stretches of a tenth of a second, every joint's work in one equation
-/// [MTM, table II "Energy"; Gautier 1997]: rates by the same polynomials.
+/// Regression on work and energy over intervals of 0.1 s, one equation for all joints [MTM, table
+/// II "Energy"; Gautier 1997]. Rates come from the same filters.
 Regression regress_energy(const Arm& geometry, const ArmRun& run, int window);
 
 /// Smoothed signals of a run.
@@ -48,8 +48,8 @@ struct SmoothedRun {
   Eigen::MatrixXd angles, rates, accelerations, controls;  ///< samples × joints
 };
 
-/// Polynomials of third order over an odd number of samples about each; ends are left out. Controls
-/// are held from a sample to the next, so they are averaged with weights of their own.
+/// Fits third-order polynomials to an odd number of samples around each sample; the ends are
+/// omitted. Controls have a zero-order hold, so their averages use other weights.
 SmoothedRun smooth_run(const ArmRun& run, int window);
 
 }  // namespace service

@@ -12,14 +12,14 @@ namespace {
 
 using Eigen::VectorXd;
 
-constexpr int kSines = 6;            // of each joint's path
-constexpr double kStiffness = 60.0;  // of the joints' control, [1/s²] of the inertia that it moves
+constexpr int kSines = 6;            // per joint
+constexpr double kStiffness = 60.0;  // of joint control, relative to the moved inertia [1/s²]
 constexpr double kDamping = 6.0;     // [1/s]
-constexpr int kBisections = 40;      // to an instant at which friction changes
-constexpr int kEventsMax = 50;       // in one step
+constexpr int kBisections = 40;      // to locate a friction change
+constexpr int kEventsMax = 50;       // per step
 constexpr double kInstant = 1e-12;   // [s]
 
-/// An arm that moves under held controls; friction of each joint −1, 0 (it stands) or +1.
+/// An arm moving under zero-order-hold controls. Friction signs are −1, 0 (at rest) or +1.
 class MovingArm {
  public:
   explicit MovingArm(const Arm& arm)
@@ -37,7 +37,7 @@ class MovingArm {
     choose_senses();
   }
 
-  /// One step, in pieces where friction changes in it.
+  /// Advances by h, split where friction changes.
   void advance(double h) {
     for (int event = 0; event < kEventsMax && h > kInstant; ++event) {
       const State end = stepped(h);
@@ -67,7 +67,7 @@ class MovingArm {
 
   const ArmLink& link(Eigen::Index j) const { return arm_.links[static_cast<std::size_t>(j)]; }
 
-  /// Accelerations, joints that stand held; what friction must hold them with in `held`.
+  /// Returns accelerations with resting joints fixed; `held` gets the friction needed to hold them.
   VectorXd accelerations(const State& state, VectorXd* held = nullptr) const {
     const ArmState own = arm_state(arm_, state.angle, state.rate);
     VectorXd force = torque_ - own.bias;
@@ -104,7 +104,7 @@ class MovingArm {
                 (a1 + 2.0 * a2 + 2.0 * a3 + a4) / 6.0, h);
   }
 
-  /// Whether a moving joint has reversed, or one that stands is pushed harder than friction holds.
+  /// Whether a moving joint has reversed, or the torque on a resting one exceeds its dry friction.
   bool changes(const State& state) const {
     VectorXd held;
     accelerations(state, &held);
@@ -117,8 +117,8 @@ class MovingArm {
     return false;
   }
 
-  /// Joints that stand are released, the one that is pushed hardest first, until friction holds the
-  /// rest.
+  /// Releases resting joints, the one with the largest excess torque first, until friction can hold
+  /// the others.
   void choose_senses() {
     for (Eigen::Index j = 0; j < sense_.size(); ++j) {
       sense_[j] = rate_[j] > 0.0 ? 1.0 : rate_[j] < 0.0 ? -1.0 : 0.0;
@@ -150,11 +150,11 @@ class MovingArm {
   VectorXd angle_, rate_, sense_, torque_;
 };
 
-/// What one joint is to follow.
+/// Reference motion of one joint.
 struct Path {
   std::vector<double> amplitude, frequency, phase;  // [rad, rad/s, rad]
 
-  /// Angle and rate.
+  /// Returns angle and rate.
   Eigen::Vector2d at(double time) const {
     Eigen::Vector2d value = Eigen::Vector2d::Zero();
     for (std::size_t i = 0; i < amplitude.size(); ++i) {

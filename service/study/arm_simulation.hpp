@@ -7,28 +7,28 @@
 
 namespace service {
 
-/// A run of an arm, one row a sample.
+/// A run of an arm, one row per sample.
 struct ArmRun {
   double period = 0.0;       ///< [s]
   Eigen::MatrixXd angles;    ///< samples × joints [rad]
   Eigen::MatrixXd rates;     ///< likewise [rad/s]
-  Eigen::MatrixXd controls;  ///< likewise, held until the next sample [N·m]
+  Eigen::MatrixXd controls;  ///< likewise, constant until the next sample [N·m]
 };
 
-/// How an arm is moved: every joint follows a sum of sines, softly, and is shaken besides.
+/// Excitation of an arm: every joint follows a sum of sines compliantly, with added dither.
 struct ArmExcitation {
   std::uint64_t seed = 0;
   double duration = 0.0;   ///< [s]
-  double period = 0.0;     ///< from sample to sample [s]
-  double amplitude = 0.0;  ///< of the sum of sines, its root mean square [rad]
+  double period = 0.0;     ///< sampling period [s]
+  double amplitude = 0.0;  ///< root mean square of the sum of sines [rad]
   double slowest = 0.0;    ///< of the sines [Hz]
   double fastest = 0.0;    ///< [Hz]
-  double dither = 0.0;     ///< standard deviation of what is added to each control, by its size [-]
+  double dither = 0.0;     ///< standard deviation of the dither relative to each control [-]
 };
 
-/// Simulates with Runge–Kutta steps of fourth order, cut where a joint stops, reverses or breaks
-/// loose: dry friction holds a joint that stands as long as it can.
-/// @param step  at most so long [s]
+/// Simulates with fourth-order Runge–Kutta steps, split where a joint stops, reverses or breaks
+/// away. Dry friction holds a resting joint as long as it can.
+/// @param step  maximum step [s]
 ArmRun simulate_arm(const Arm& arm, const ArmExcitation& excitation, double step);
 
 }  // namespace service

@@ -24,8 +24,8 @@ constexpr PrintedErrors kPrinted[] = {
 constexpr double kExactWanted = 1e-4;  // median relative error without noise
 constexpr double kNoisyWanted = 0.06;  // at the largest noise
 constexpr double kCoverLow = 0.93, kCoverHigh = 0.97;
-constexpr double kTieTolerance = 1.02;               // deviations are told at two estimates
-constexpr int kExported = 10;                        // draws of each noise, for other programs
+constexpr double kTieTolerance = 1.02;               // deviations are evaluated at two estimates
+constexpr int kExported = 10;                        // draws per noise level, for other programs
 constexpr double kTimedShares[] = {0.25, 0.5, 1.0};  // of a recording
 
 double quantile_of(std::vector<double> values, double share) {
@@ -38,7 +38,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// One number of every item, or a list of every item, as one list.
+/// Collects one number, or a list, from every item.
 template <typename Items, typename Get>
 std::vector<double> gathered(const Items& items, const Get& get) {
   std::vector<double> all;
@@ -89,7 +89,7 @@ void add_errors(const std::vector<ArmDraw>& draws, StudyTable& table) {
        printed_beside(noise, &PrintedErrors::estimate), percent_of(quantile_of(worse, 0.9))});
 }
 
-/// What the estimates are worth.
+/// Table of convergence, coverage and physical consistency.
 void add_trust(const std::vector<ArmDraw>& draws, StudyTable& table) {
   int held = 0, intervals = 0, found = 0;
   for (const ArmDraw& draw : draws) {
@@ -222,14 +222,14 @@ StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs
   return table;
 }
 
-/// What of one kind of arm was computed.
+/// Results for one kind of arm.
 struct ArmRuns {
   std::vector<std::vector<ArmDraw>> draws;  ///< by noise
   std::vector<ArmTime> times;
   std::vector<EnergyRuns> energy;
 };
 
-/// Runs a list of tasks together and hands the runs out in the same order.
+/// Runs a list of tasks together and returns the runs in the same order.
 class TaskList {
  public:
   void add(StudyTask task) { tasks_.push_back(std::move(task)); }
@@ -258,7 +258,7 @@ void for_each_draw(const StudyArm& arm, const Visit& visit) {
   }
 }
 
-/// Everything but what follows from other runs.
+/// Tasks that do not depend on other runs.
 TaskList first_tasks(const std::vector<StudyArm>& arms) {
   TaskList tasks;
   for (const StudyArm& arm : arms) {
@@ -274,7 +274,7 @@ TaskList first_tasks(const std::vector<StudyArm>& arms) {
   return tasks;
 }
 
-/// Ties begin where their fits have ended.
+/// Calibrations with tied friction, which start from the results of their fits.
 TaskList tied_tasks(const std::vector<StudyArm>& arms, TaskList& first) {
   TaskList tasks;
   for (const StudyArm& arm : arms) {
@@ -293,7 +293,7 @@ TaskList tied_tasks(const std::vector<StudyArm>& arms, TaskList& first) {
   return tasks;
 }
 
-/// What was computed of one kind, in the order of the lists.
+/// Collects the runs of one kind in the order of the lists.
 ArmRuns take_runs(const StudyArm& arm, TaskList& first, TaskList& tied) {
   ArmRuns runs;
   for_each_draw(arm, [&](double noise, int draw) {

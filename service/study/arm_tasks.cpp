@@ -18,11 +18,11 @@ namespace {
 namespace est = estimator;
 using Eigen::VectorXd;
 
-constexpr double kArmCutoff = 5.0;  // of filters for first states [Hz]
+constexpr double kArmCutoff = 5.0;  // of filters for initial states [Hz]
 constexpr int kArmIterations = 200;
 constexpr double kTimedNoise = 0.01;
 
-/// Regressions and solves with observations of energy, in steps of a calibration that take as long.
+/// Cost of regressions and energy solves, in calibration steps of equal duration.
 constexpr double kRegressionWork = 500.0, kEnergyWork = 5e3;
 
 std::string links_of(const StudyArm& arm) { return std::to_string(arm.links) + " links"; }
@@ -35,7 +35,7 @@ RunPlace place_of(const StudyArm& arm, const char* stage, std::uint64_t index, d
   return place;
 }
 
-/// What a draw depends on.
+/// Hash of everything a draw depends on.
 Fingerprint fingerprint_of(const StudyArm& arm, std::string_view stage, double duration,
                            double noise, std::uint64_t index) {
   Fingerprint key;
@@ -47,7 +47,7 @@ Fingerprint fingerprint_of(const StudyArm& arm, std::string_view stage, double d
   return key.add(index);
 }
 
-/// A calibration of a recorded draw.
+/// Makes a calibration task for a recorded draw.
 StudyTask calibration_of(RunPlace place, const est::Mechanism& start, const ArmRun& recorded) {
   auto data = std::make_shared<StudyData>();
   data->name = place.recording;
@@ -59,7 +59,7 @@ StudyTask calibration_of(RunPlace place, const est::Mechanism& start, const ArmR
   options.max_iterations = kArmIterations;
   options.refine_simulation = false;
   options.compare_pieces = false;
-  options.repair = false;  // nothing is broken
+  options.repair = false;  // simulated data have no faults
   return make_task(std::move(place), std::move(data), start, options);
 }
 
@@ -79,8 +79,8 @@ StudyTask fit_task(const StudyArm& arm, const char* stage, double duration, doub
           .compute = compute};
 }
 
-/// Moments that no motion shows stay where they were and may not fit the others: the nearest that
-/// do.
+/// Makes inertias physically consistent. Unidentifiable moments keep their initial values and may
+/// be inconsistent with the estimated ones; uses the nearest consistent ones.
 est::Mechanism with_possible_bodies(est::Mechanism mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const Eigen::Matrix3d possible =
@@ -95,7 +95,7 @@ est::Mechanism with_possible_bodies(est::Mechanism mechanism) {
   return mechanism;
 }
 
-/// Friction of every joint follows from the first's, in the proportion that it has.
+/// Makes every joint's friction the true multiple of the first joint's.
 est::Mechanism with_tied_friction(est::Mechanism mechanism, const Arm& arm) {
   for (int j = 1; j < arm.size(); ++j) {
     const ArmLink& first = arm.links.front();

@@ -5,26 +5,25 @@
 #include "service/study/arm.hpp"
 #include "service/study/study_task.hpp"
 
-// What a study of arms has computed: draws are made anew where they are needed, so that a task is
-// no more than its settings.
+// Tasks of an arm study. A task holds only settings; it repeats the random draw when it runs.
 
 namespace service {
 
-/// Draws, simulates, reads with noise and calibrates.
+/// Draws, simulates, adds noise and calibrates.
 StudyTask arm_fit_task(const StudyArm& arm, double noise, std::uint64_t index);
 
-/// The same from where `fit` has come to, with friction of every joint in the proportion to the
-/// first's that it has.
+/// Calibrates again, starting from the result of `fit`, with every joint's friction tied to the
+/// first joint's in the true ratio.
 StudyTask arm_tied_task(const StudyArm& arm, double noise, std::uint64_t index,
                         const StudyRun& fit);
 
-/// The baselines of the same draw. The run's parameters are the regressions' values.
+/// Runs the regressions on the same draw. The run's parameters are their values.
 StudyTask arm_regression_task(const StudyArm& arm, double noise, std::uint64_t index);
 
-/// A calibration of the first draw, shorter or whole, from 10 mrad and 10 mN·m of noise.
+/// Calibrates the first draw, over `duration`, with 10 mrad and 10 mN·m of noise.
 StudyTask arm_time_task(const StudyArm& arm, double duration);
 
-/// From one of several starts, without and with observations of energy.
+/// Estimates from one of several initial values, without and with energy observations.
 StudyTask arm_energy_task(const StudyArm& arm, std::uint64_t start);
 
 }  // namespace service

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// A 64-bit hash of a sequence of values (FNV-1a), the same on every machine of one byte order.
+/// A 64-bit hash of a sequence of values (FNV-1a), equal on all machines of one byte order.
 class Fingerprint {
  public:
   Fingerprint& add(std::string_view text) {

@@ -15,20 +15,20 @@ namespace {
 
 using LegGenerator = std::mt19937_64;
 
-constexpr int kLegSines = 3;        // a motor
-constexpr double kLegFadeIn = 1.0;  // of a motion, at its beginning [s]
+constexpr int kLegSines = 3;        // per motor
+constexpr double kLegFadeIn = 1.0;  // at the beginning of a motion [s]
 
 double leg_gaussian(LegGenerator& generator) {
   return std::normal_distribution<double>()(generator);
 }
 
-/// A factor whose logarithm has this standard deviation.
+/// Draws a log-normal factor with this standard deviation of its logarithm.
 double drawn_factor(LegGenerator& generator, double deviation) {
   return std::exp(deviation * leg_gaussian(generator));
 }
 
-/// The masses that are to be estimated, with their inertias and centres, and what else is drawn.
-/// An inertia about the centre of mass stays possible by any factor.
+/// Draws the masses to be estimated, with their inertias and centres, and the `drawn` parameters.
+/// Scaling an inertia about the centre of mass keeps it physically consistent.
 estimator::Mechanism draw_leg_truth(const LegDrawing& drawing, LegGenerator& generator) {
   using estimator::BodyQuantity;
   estimator::Mechanism truth = drawing.typical;
@@ -39,7 +39,7 @@ estimator::Mechanism draw_leg_truth(const LegDrawing& drawing, LegGenerator& gen
     for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
       moments += truth.parameter(i, moment).value;
     }
-    const double gyration = std::sqrt(0.5 * moments / mass.value);  // its radius [m]
+    const double gyration = std::sqrt(0.5 * moments / mass.value);  // radius of gyration [m]
     mass.value *= drawn_factor(generator, drawing.deviation);
     const double of_inertia = drawn_factor(generator, drawing.deviation);
     for (int q = static_cast<int>(BodyQuantity::kJxx); q <= static_cast<int>(BodyQuantity::kJyz);
@@ -63,8 +63,8 @@ estimator::Mechanism draw_leg_truth(const LegDrawing& drawing, LegGenerator& gen
   return truth;
 }
 
-/// Where the motors' joints should be, samples × drives [rad]: each about its own angle by three
-/// sines of frequencies drawn evenly by their logarithm.
+/// Reference angles of the driven joints, samples × drives [rad]: three sines about each one's
+/// mean, with log-uniform frequencies.
 Eigen::MatrixXd draw_leg_motion(const LegDrawing& drawing, LegGenerator& generator) {
   const auto samples = static_cast<Eigen::Index>(std::lround(drawing.duration / drawing.period));
   const auto drives = static_cast<Eigen::Index>(drawing.drives.size());
@@ -92,7 +92,7 @@ Eigen::MatrixXd draw_leg_motion(const LegDrawing& drawing, LegGenerator& generat
   return reference;
 }
 
-/// Where the joints stand when the motors' are about where they move.
+/// Joint angles with the driven joints at their mean angles and loops closed.
 Eigen::VectorXd start_angles(const LegDrawing& drawing, const Rig& rig) {
   const Eigen::Index n = rig.mechanism.hinge_count();
   Eigen::VectorXd angles = Eigen::VectorXd::Zero(n);
@@ -112,7 +112,7 @@ Eigen::VectorXd start_angles(const LegDrawing& drawing, const Rig& rig) {
   return angles;
 }
 
-/// The leg in motion, as its encoders and its motors' currents tell of it.
+/// Simulates the leg and records encoder readings and motor torques.
 std::string record_leg(const LegStudy& study, const estimator::Mechanism& truth,
                        LegGenerator& generator) {
   const LegDrawing& drawing = *study.drawing;

@@ -31,7 +31,7 @@ Rig read_rig(const std::string& file, const proto::TextLocator& place, const cha
   return rig;
 }
 
-/// The motors of both rigs correspond in order; one pair is on joints of different names.
+/// Matches the motors of both rigs in order; one pair is on joints of different names.
 void find_linkage(const proto::TextLocator& place, LegStudy& study) {
   const auto motors_of = [](const Rig& rig) {
     std::vector<std::string> names;
@@ -61,8 +61,8 @@ void find_linkage(const proto::TextLocator& place, LegStudy& study) {
           "the crank there and on the knee here");
 }
 
-/// The rig with values that the study gives, "NAME=VALUE".
-/// @param named  result: the parameters that they are of
+/// Returns the rig's mechanism with the study's values, "NAME=VALUE".
+/// @param named  receives the parameters that have values
 estimator::Mechanism with_values(const google::protobuf::RepeatedPtrField<std::string>& values,
                                  const proto::TextLocator& place, const char* field, const Rig& rig,
                                  std::vector<int>& named) {

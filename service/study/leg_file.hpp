@@ -8,9 +8,9 @@
 
 namespace service {
 
-/// Reads what a study file says of a leg, and the rig files it names.
-/// @param folder  of the study file, with which the files it names begin
-/// @throws InputError "FILE:LINE:COLUMN: what; what to do"
+/// Reads the leg of a study file and the rig files it names.
+/// @param folder  of the study file; file names are relative to it
+/// @throws InputError "FILE:LINE:COLUMN: problem; remedy"
 LegStudy read_leg(const rigcal::v1::StudyLeg& source, const proto::TextLocator& place,
                   const std::string& folder);
 

@@ -13,19 +13,19 @@
 namespace service {
 namespace {
 
-constexpr double kLoopWanted = 1.1;    // torque error of the model with the linkage, over the noise
-constexpr int kLegIterations = 200;    // bodies that are hardly seen crawl
-constexpr double kNearlyOne = 0.02;    // a transmission that a constant ratio describes
-constexpr double kPictureStart = 2.0;  // of the torques that are drawn [s]
+constexpr double kLoopWanted = 1.1;    // limit of the torque error with the linkage, over the noise
+constexpr int kLegIterations = 200;    // weakly identifiable bodies converge slowly
+constexpr double kNearlyOne = 0.02;    // |transmission − 1| up to which a constant ratio fits
+constexpr double kPictureStart = 2.0;  // of the plotted torques [s]
 constexpr double kPictureLength = 4.0;  // [s]
 
-/// A model of one leg: what the tables call it, and what it says of the torques.
+/// Name of a model in tables, and its predicted torques.
 struct LegPrediction {
   std::string model;
   LegTorques torques;
 };
 
-/// What was made of one leg; the last prediction with its true parameters, where they are known.
+/// Results for one leg; the last prediction uses its true parameters, if known.
 struct LegResult {
   LegCase leg;
   StudyRun ratio, loop;
@@ -53,7 +53,7 @@ std::shared_ptr<const StudyData> training_of(const LegStudy& study, const LegCas
   return recording_of(leg, leg.training, study.files ? study.files->training : "", rig);
 }
 
-/// The longest piece of what was held out.
+/// Returns the longest segment of the held-out recording.
 estimator::Segment held_out_of(const LegStudy& study, const LegCase& leg, const Rig& rig) {
   const auto data = recording_of(leg, leg.held_out, study.files ? study.files->held_out : "", rig);
   const std::vector<estimator::Segment>& segments = data->recordings.front().segments;
@@ -102,7 +102,7 @@ std::vector<std::string> motors_of(const LegStudy& study) {
   return names;
 }
 
-/// Root mean square over the legs of what an item says of each, one a motor.
+/// Root mean square of a value over the legs, one per motor.
 template <typename Value>
 Eigen::VectorXd over_legs(const std::vector<LegResult>& results, const Value& value) {
   Eigen::VectorXd squares = value(results.front()).cwiseAbs2();
@@ -147,14 +147,14 @@ StudyTable torque_table(const LegStudy& study, const std::vector<LegResult>& res
   return table;
 }
 
-/// The place of the crank's motor among the motors.
+/// Index of the crank's motor among the motors.
 Eigen::Index driven_of(const LegStudy& study) {
   const auto motors = motors_of(study);
   const auto& name = study.loop.mechanism.hinges[static_cast<std::size_t>(study.crank)].name;
   return std::ranges::find(motors, name) - motors.begin();
 }
 
-/// Errors at the crank, leg by leg.
+/// Errors at the crank, per leg.
 StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& results) {
   StudyTable table;
   table.name = "table-legs";
@@ -180,7 +180,7 @@ StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& result
   return table;
 }
 
-/// Errors at the crank by how far the transmission is from one.
+/// Errors at the crank by deviation of the transmission from one.
 StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult>& results) {
   constexpr double kEdges[] = {0.0, kNearlyOne, 0.05, 0.1, 1e3};
   StudyTable table;
@@ -221,7 +221,7 @@ StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult
   return table;
 }
 
-/// [MTM, Fig. 14]: frictions and rotors, by joint, of the first leg.
+/// Friction and rotor inertias per joint of the first leg [MTM, Fig. 14].
 StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   StudyTable table;
   table.name = "table-parameters";
@@ -249,7 +249,7 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   return table;
 }
 
-/// [MTM, Fig. 15]: measured and predicted torques, a row a model and a column a motor.
+/// Measured and predicted torques, a row per model and a column per motor [MTM, Fig. 15].
 StudyFigure torque_figure(const LegStudy& study, const LegResult& result) {
   StudyFigure figure;
   figure.name = "figure-torque";
@@ -288,7 +288,7 @@ StudyFigure torque_figure(const LegStudy& study, const LegResult& result) {
   return figure;
 }
 
-/// What the figure shows, over the whole recording.
+/// The figure's data for the whole recording.
 StudyFile torque_file(const LegStudy& study, const LegResult& result) {
   const std::vector<std::string> motors = motors_of(study);
   StudyFile file{"torques.csv", "t_s"};
@@ -312,7 +312,7 @@ StudyFile torque_file(const LegStudy& study, const LegResult& result) {
   return file;
 }
 
-/// [MTM, Fig. 13, c and d]: the linkage along the motion of the knee.
+/// The linkage over the knee's motion [MTM, Fig. 13, c and d].
 StudyFigure linkage_figure(const LegResult& result) {
   StudyFigure figure;
   figure.name = "figure-linkage";
@@ -341,7 +341,7 @@ StudyFigure linkage_figure(const LegResult& result) {
   return figure;
 }
 
-/// What a study says of the three models, and whether that is what was wanted.
+/// Formulates the outcome for the three models and whether the goal is reached.
 void conclude_leg(const LegStudy& study, const std::vector<LegResult>& results,
                   StudyReport& report) {
   const auto over_noise = [&](std::size_t model) {

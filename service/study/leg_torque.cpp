@@ -15,12 +15,12 @@ namespace {
 constexpr int kLowPassPoles = 4;
 constexpr double kLowPassMargin = 0.25;  // [s]
 
-/// Motion of all joints as encoders saw it: joints × samples [rad, rad/s, rad/s²].
+/// Motion of all joints from the encoders: joints × samples [rad, rad/s, rad/s²].
 struct LegMotion {
   Eigen::MatrixXd angles, rates, accelerations;
 };
 
-/// Angles of all joints by encoders, loops closed: joints × samples [rad].
+/// Returns the angles of all joints from encoders, with loops closed: joints × samples [rad].
 Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator::Segment& segment,
                              double cutoff) {
   const Eigen::MatrixXd smooth = estimator::filtfilt_columns(
@@ -40,8 +40,8 @@ Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator:
   return states.topRows(model.hinge_count());
 }
 
-/// Derivatives by the differences over five samples, which err by the fourth power of the period;
-/// two samples at either end have none.
+/// Computes derivatives from differences over five samples, with an error of fourth order in the
+/// period. Omits two samples at either end.
 LegMotion differentiate(const Eigen::MatrixXd& angles, double period) {
   const Eigen::Index count = angles.cols() - 4;
   assert(count > 0);
@@ -78,7 +78,7 @@ LegTorques predict_torques(const estimator::Mechanism& model, const estimator::S
     torques.knee.resize(count);
     torques.transmission.resize(count);
   }
-  Eigen::Index driven = 0;  // the motor of the crank
+  Eigen::Index driven = 0;  // index of the crank's motor
   for (int j = 0; j < crank; ++j) {
     driven += model.hinges[static_cast<std::size_t>(j)].motorised ? 1 : 0;
   }

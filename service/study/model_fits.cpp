@@ -74,7 +74,7 @@ void add_truth(const ModelFits& fits, StudyTable& table) {
   }
 }
 
-/// Names with units, over all fits.
+/// Names and units of the parameters of all fits.
 std::vector<std::pair<std::string, std::string>> parameters_of(const ModelFits& fits) {
   std::vector<std::pair<std::string, std::string>> names;
   for (const StudyRun& run : fits.fits) {
@@ -86,8 +86,8 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const ModelFits& 
   return names;
 }
 
-/// Every run of one recording with the parameters from another, row by row; a recording that was
-/// refused has none to give.
+/// Visits every run with parameters of another recording, row by row; skips recordings whose fit
+/// was rejected.
 template <typename Fits, typename Use>
 void for_each_prediction(Fits& fits, const Use& use) {
   for (std::size_t i = 0; i < fits.cross.size(); ++i) {
@@ -245,13 +245,13 @@ StudyTable model_table(const std::vector<const ModelFits*>& models) {
 }
 
 Chart estimate_panel(const std::vector<const ModelFits*>& models, const RunParameter& parameter) {
-  constexpr double kSpread = 0.12;  // between the models' points of one recording
+  constexpr double kSpread = 0.12;  // distance of the models' points of one recording
   Chart chart;
   chart.title = parameter.name;
   chart.x_label = "recording";
   chart.whole_x = true;
   const std::size_t count = models.front()->fits.size();
-  // Draws nothing, but makes room at both ends.
+  // An invisible series that makes room at both ends.
   chart.series.push_back({"", "points", {0.5, static_cast<double>(count) + 0.5}, {kNaN, kNaN}});
   for (const TrueValue& truth : models.front()->set->set->truth) {
     if (truth.name != parameter.name) continue;

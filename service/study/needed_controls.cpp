@@ -7,8 +7,8 @@
 namespace service {
 namespace {
 
-constexpr double kLoopRank = 1e-7;    // of the closures' derivatives, to the largest pivot
-constexpr double kDrivenRank = 1e-6;  // of what motors determine, likewise
+constexpr double kLoopRank = 1e-7;    // of the closures' derivatives, relative to the largest pivot
+constexpr double kDrivenRank = 1e-6;  // of the motion determined by motors, likewise
 
 std::vector<double> checked_values(const estimator::Mechanism& mechanism) {
   if (mechanism.hinge_count() > estimator::kTreeHingesMax) {

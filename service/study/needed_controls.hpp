@@ -9,29 +9,27 @@
 
 namespace service {
 
-/// Inverse dynamics, through closed loops too: the controls under which a mechanism moves as it
-/// does. With r the torques that a motion asks of its joints without controls, friction included,
-/// and N how the joints move with the driven ones, v = N v_m,
+/// Inverse dynamics, also through closed loops: computes the controls that produce a motion. Let r
+/// be the joint torques of the motion without controls, friction included, and N the dependence of
+/// joint rates on those of the driven joints, v = N v_m. Then
 ///
 ///   K u = Nᵀ r(q, v, a),
 ///
-/// in which the loops' reactions have no part, since they do no work along N.
+/// The loops' reactions do not appear, since they do no work along N.
 class NeededControls {
  public:
   /// @param mechanism  its motors drive all its degrees of freedom
-  /// @throws std::invalid_argument where there are more joints than kTreeHingesMax, a motor's gain
-  ///         is zero, or friction grows with the load of bearings in a loop, which is not known
+  /// @throws std::invalid_argument if there are more than kTreeHingesMax joints, a motor's gain is
+  /// zero, or friction depends on the unknown bearing load in a loop
   explicit NeededControls(const estimator::Mechanism& mechanism);
 
-  /// N at closed loops: how the joints move with those that motors drive, joints × motors.
-  /// @throws std::invalid_argument where the motors do not determine the motion, as at a dead
-  ///         centre
+  /// Returns N at closed loops, joints × motors.
+  /// @throws std::invalid_argument if the motors do not determine the motion, as at a dead centre
   Eigen::MatrixXd couplings(const Eigen::VectorXd& angles);
 
-  /// u, one a motor [unit of its control]. Dry friction that holds a joint at rest is taken as
-  /// none.
+  /// Returns u, one per motor [unit of its control]. Joints at rest have no dry friction.
   /// @param angles, rates, accelerations  of all joints [rad, rad/s, rad/s²], loops closed
-  /// @throws std::invalid_argument as `couplings`
+  /// @throws std::invalid_argument see `couplings`
   Eigen::VectorXd at(const Eigen::VectorXd& angles, const Eigen::VectorXd& rates,
                      const Eigen::VectorXd& accelerations);
 

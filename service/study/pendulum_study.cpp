@@ -30,7 +30,7 @@ StudyFigure trajectories(const ModelFits& fits) {
   return figure;
 }
 
-/// Estimates of one parameter over the recordings of a set, one line a model.
+/// Plots estimates of one parameter over the recordings of a set, one line per model.
 StudyFigure estimates(const std::vector<const ModelFits*>& models) {
   StudyFigure figure;
   const std::string& set = models.front()->set->set->name;

@@ -16,7 +16,7 @@ namespace {
 namespace est = estimator;
 using Random = std::mt19937_64;
 
-/// Deviations that an unknown may be off at the right maximum.
+/// Largest error, in standard deviations, at the right optimum.
 constexpr double kRight = 6.0;
 
 double uniform(Random& random, double low, double high) {
@@ -31,8 +31,8 @@ est::InstantAxis load(int joint, est::JointLoad component) {
   return {est::InstantQuantity::kLoad, joint, static_cast<int>(component)};
 }
 
-/// Rods of 0.5 to 1.5 kg and 0.5 to 1.5 m whose centres of mass lie within their middle 40 %, and
-/// two places for inertial sensors on each: one in its outer half, one in its inner half.
+/// Rods of 0.5 to 1.5 kg and 0.5 to 1.5 m with centres of mass in their middle 40 %, and two
+/// inertial sensors on each: one in its outer half, one in its inner half.
 struct DrawnChain {
   est::Mechanism mechanism;
   std::vector<LinkLine> links;
@@ -50,7 +50,7 @@ DrawnChain draw_links(int count, Random& random) {
   }
   est::make_parameters(mechanism);
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX();
-  double before = 0.0;  // from the centre of mass of the link before to its tip [m]
+  double before = 0.0;  // from the previous link's centre of mass to its tip [m]
   for (int i = 0; i < count; ++i) {
     LinkLine link;
     link.mass = uniform(random, 0.5, 1.5);
@@ -72,8 +72,8 @@ DrawnChain draw_links(int count, Random& random) {
   return drawn;
 }
 
-/// Of every link the rate about z and the specific force along x and y, and one axis more: of its
-/// joint the torque or a component of the force, or of a second accelerometer.
+/// Axes per link: rate about z, specific force along x and y, and one random axis: its joint's
+/// torque, a component of the joint's force, or of a second accelerometer.
 struct DrawnSensors {
   std::vector<est::InstantAxis> axes;
   est::InstantNoise noise;
@@ -117,7 +117,7 @@ DrawnSensors draw_sensors(int links, const StudyNoise& noise, Random& random) {
   return sensors;
 }
 
-/// d but for what pushes from outside, which is nothing.
+/// The components of d except the external wrenches, which are zero.
 std::vector<est::InstantAxis> dynamics_axes(int links) {
   std::vector<est::InstantAxis> axes;
   for (int i = 0; i < links; ++i) {
@@ -132,7 +132,7 @@ std::vector<est::InstantAxis> dynamics_axes(int links) {
   return axes;
 }
 
-/// A chain with its sensors, how it moves, and what is known of that beforehand.
+/// A chain with its sensors, its true state, and the prior.
 struct Case {
   Case(const StudyChain& settings, const StudyNoise& levels, std::uint64_t index)
       : random(settings.seed + index),
@@ -150,7 +150,7 @@ struct Case {
       const double most[] = {settings.angle_error, settings.rate_error, settings.dynamics_error};
       for (int part = 0; part < 3; ++part) {
         apart[part * n + j] = uniform(random, 0.0, most[part]);
-        deviation[part * n + j] = most[part] / std::sqrt(3.0);  // root mean square
+        deviation[part * n + j] = most[part] / std::sqrt(3.0);  // root mean square of the error
       }
     }
     prior = est::independent_prior(truth + apart, deviation);
@@ -178,9 +178,9 @@ struct Case {
             (dynamics_of(motion) - dynamics_of(true_motion)).norm()};
   }
 
-  /// How far off d is as it is told beforehand [Nori, section VII-A]: 20 numbers a link, of which
-  /// those of joints' accelerations are the prior's. The others follow from the motion; that they
-  /// are told so roughly adds nothing, and they are left out.
+  /// Draws the error of the prior mean of d [Nori, section VII-A]: 20 numbers per link. Joint
+  /// accelerations have the prior's error. The others are functions of the motion; their wide
+  /// priors add nothing, so the estimator omits them.
   double told_dynamics(double most) {
     const Eigen::Index n = truth.size() / 3;
     double squares = (prior.mean - truth).tail(n).squaredNorm();
@@ -197,18 +197,18 @@ struct Case {
   est::MotionPrior prior;
 };
 
-/// Of the processor, on one core.
+/// Processor time on one core.
 double seconds_since(std::clock_t start) {
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-/// Of the errors of coordinates and rates, over their variances.
+/// Mean of squared errors of coordinates and rates over their variances.
 double normalised_square(const Eigen::VectorXd& error, const Eigen::MatrixXd& covariance) {
   const Eigen::Index state = error.size() / 3 * 2;
   return error.head(state).cwiseAbs2().cwiseQuotient(covariance.diagonal().head(state)).mean();
 }
 
-/// Adds one instant to sums of squares.
+/// Adds the errors of one instant to sums of squares.
 void add_instant(Case& own, const Eigen::VectorXd& motion, const Eigen::MatrixXd& covariance,
                  const Eigen::VectorXd& truth, RecordErrors& sums) {
   const Eigen::Index n = motion.size() / 3;
@@ -229,13 +229,13 @@ void finish(RecordErrors& sums, double count) {
   sums.normalised /= count;
 }
 
-/// Accelerations wander, and rates and angles follow: the model of the filter, drawn.
+/// Draws a motion from the filter's model: integrated white jerk.
 Eigen::MatrixXd wander(const StudyChain& settings, const Eigen::VectorXd& start, Random& random) {
   const Eigen::Index n = start.size() / 3;
   const auto count = static_cast<Eigen::Index>(std::lround(settings.duration / settings.period));
   Eigen::MatrixXd motion(start.size(), count);
   motion.col(0) = start;
-  constexpr int kSteps = 20;  // of white noise held constant, a period
+  constexpr int kSteps = 20;  // steps per period with constant jerk
   const double h = settings.period / kSteps;
   for (Eigen::Index k = 1; k < count; ++k) {
     Eigen::VectorXd now = motion.col(k - 1);
@@ -311,7 +311,7 @@ ChainRecord run_record(const StudyChain& chain, const StudyNoise& noise, std::ui
   for (Eigen::Index k = 0; k < truth.cols(); ++k) {
     const auto at = static_cast<std::size_t>(k);
     const est::InstantEstimate& causal = filtered[at].estimate;
-    // The instant for itself: it is told as much beforehand as the first one was.
+    // A single-instant estimate, with a prior as wide as that of the first instant.
     const est::MotionPrior wide{truth.col(k) + own.prior.mean - own.truth, own.prior.information};
     const est::InstantEstimate alone = own.estimator.estimate(readings.col(k), wide, causal.motion);
     add_instant(own, alone.motion, own.estimator.bound(truth.col(k)), truth.col(k), record.instant);

@@ -12,15 +12,15 @@ namespace {
 
 namespace est = estimator;
 
-/// Until an estimate that begins with a guess has settled, errors do not count [s].
+/// Time for the estimate to converge from its initial guess; errors before it do not count [s].
 constexpr double kSettled = 1.0;
-/// What is told beforehand of the first instant: joints without encoder are off by as much as a
-/// person misjudges an angle, rates and accelerations are those of slow movements.
+/// Prior of the first instant: joints without encoders have the error of an angle estimated by eye;
+/// rates and accelerations are those of slow movements.
 constexpr double kAngleGuess = 0.3;         // [rad]
 constexpr double kRateGuess = 1.0;          // [rad/s]
 constexpr double kAccelerationGuess = 5.0;  // [rad/s²]
 
-/// Every joint a sine about where it is told to stand.
+/// Moves every joint along a sine about its mean position.
 class Movement {
  public:
   Movement(const StudyRobot& robot, std::mt19937_64& random) : robot_(robot) {

@@ -11,7 +11,7 @@
 namespace service {
 namespace {
 
-/// What [Nori, section VII-A] prints: norms of errors before and after.
+/// Norms of errors before and after, as printed in [Nori, section VII-A], and the goal.
 struct Printed {
   double before, after, wanted;
 };
@@ -22,7 +22,7 @@ constexpr double kConvergedWanted = 0.95;  // share of the draws
 constexpr double kBoundWanted = 1.05;      // root mean square of errors over the bound
 constexpr double kRobotWanted = 5e-3;      // [rad]
 constexpr double kRobotTimeWanted = 1e-3;  // [s]
-constexpr double kAmbiguous = 9.0;         // FoundMotion::lead that does not tell
+constexpr double kAmbiguous = 9.0;         // FoundMotion::lead below which the optimum is ambiguous
 
 struct Spread {
   double mean = 0.0, deviation = 0.0;
@@ -73,7 +73,7 @@ struct Goals {
   }
 };
 
-/// Errors of single instants, beside what the paper prints and what the sensors allow.
+/// Errors of single instants, beside those in the paper and the sensors' bounds.
 StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& noise,
                          Goals& goals) {
   StudyTable table;
@@ -146,7 +146,7 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) 
   return table;
 }
 
-/// [Nori, Fig. 2]: mean and standard deviation of every joint's error, before and after.
+/// Mean and standard deviation of every joint's error, before and after [Nori, Fig. 2].
 StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
   StudyFigure figure;
   figure.name = "figure-errors";
@@ -232,7 +232,7 @@ StudyFigure record_figure(const ChainRecord& record) {
   return figure;
 }
 
-/// Columns of a record from where its errors count.
+/// First column of a record at which errors count.
 Eigen::Index settled_at(const RobotRecord& record) {
   return std::ranges::lower_bound(record.times, record.settled) - record.times.begin();
 }

@@ -11,11 +11,11 @@ namespace {
 using estimator::Mechanism;
 using estimator::Parameter;
 
-constexpr double kNearZero = 1e-4;  // stands for a reference of zero
+constexpr double kNearZero = 1e-4;  // replaces a reference of zero
 
 bool is_inertia(const Parameter& parameter) { return parameter.unit == "kg·m²"; }
 
-/// Every free parameter multiplied by what `factor_of` says.
+/// Multiplies every free parameter by its factor.
 Mechanism scaled(Mechanism mechanism, const std::function<double(const Parameter&)>& factor_of) {
   for (Parameter& parameter : mechanism.parameters) {
     if (!parameter.free) continue;
@@ -26,7 +26,7 @@ Mechanism scaled(Mechanism mechanism, const std::function<double(const Parameter
   return mechanism;
 }
 
-/// Every free parameter that physics bounds from below, at that bound.
+/// Sets every free parameter with a physical lower bound to that bound.
 Mechanism at_physical_bounds(Mechanism mechanism) {
   for (Parameter& parameter : mechanism.parameters) {
     if (parameter.free && parameter.lower >= 0.0) parameter.value = parameter.lower;

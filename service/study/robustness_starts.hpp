@@ -7,17 +7,16 @@
 
 namespace service {
 
-/// A mechanism to start from and what is wrong with it.
+/// A mechanism with initial values, and a name for them.
 struct NamedStart {
   std::string name;
   estimator::Mechanism mechanism;
 };
 
-/// The reference first, its free parameters at the set's true values; then every free parameter
-/// away from there by the factor: all up, all down, inertias against the rest, log-uniform at
-/// random; then every free parameter that cannot be negative (inertias, friction) at its lower
-/// bound. Values stay within their bounds; a parameter whose reference is zero is varied around a
-/// ten-thousandth.
+/// Returns the reference first, its free parameters at the set's true values. Then every free
+/// parameter is changed by the factor: all up, all down, inertias against the rest, and random
+/// (log-uniform). Last, every free parameter that cannot be negative (inertias, friction) is at its
+/// lower bound. Values stay within bounds; zero references are replaced by 1e-4.
 std::vector<NamedStart> make_starts(const StudySet& set, const estimator::Mechanism& mechanism,
                                     const StudyStarts& starts);
 

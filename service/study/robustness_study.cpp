@@ -11,18 +11,18 @@
 namespace service {
 namespace {
 
-/// Two estimates of one parameter are the same when they differ by less than the largest of these.
+/// Two estimates of a parameter are equal if they differ by less than the largest of these.
 constexpr double kDeviationShare = 0.1;  // of the standard deviation
 constexpr double kRelativeShare = 1e-3;  // of the value
 constexpr double kShareWanted = 0.99;
 constexpr std::size_t kFailuresShown = 60;
 
-/// One point of the grid: a run a start, the reference first.
+/// One point of the grid: one run per start, the reference first.
 struct GridPoint {
   const LoadedSet* set = nullptr;
   std::string model;
   std::string method;
-  bool physical = false;  ///< the sweeps' axes do not apply: the only point
+  bool physical = false;  ///< the sweeps' axes do not apply: one point
   StudySettings settings;
   std::vector<StudyRun> runs;
 };
@@ -30,7 +30,7 @@ struct GridPoint {
 struct Verdict {
   bool same = false;
   std::string worst;        ///< parameter that differs most
-  double difference = 0.0;  ///< of it, in tolerances
+  double difference = 0.0;  ///< of that parameter, in tolerances
 };
 
 Verdict compare(const StudyRun& run, const StudyRun& reference) {
@@ -39,7 +39,7 @@ Verdict compare(const StudyRun& run, const StudyRun& reference) {
   for (const RunParameter& expected : reference.parameters) {
     const RunParameter* p = run.find(expected.name);
     if (p == nullptr) return {false, expected.name, INFINITY};
-    // What the data cannot see has no optimum to reach.
+    // Unidentifiable parameters have no optimum to reach.
     if (!std::isfinite(expected.standard_deviation)) continue;
     const double tolerance = std::max({kDeviationShare * expected.standard_deviation,
                                        kRelativeShare * std::abs(expected.value), 1e-9});
@@ -71,7 +71,7 @@ std::vector<StudySettings> grid_of(const Study& study, const StudyMethod& method
 
 struct Plan {
   std::vector<GridPoint> points;
-  std::vector<StudyTask> tasks;  ///< point by point, as many a point as it has starts
+  std::vector<StudyTask> tasks;  ///< point by point, one per start
   std::vector<std::size_t> counts;
 };
 
@@ -109,7 +109,7 @@ std::string share_text(int reached, int total) {
          std::to_string(total) + ")";
 }
 
-/// Counts over some points; the reference itself is not counted.
+/// Counts over some points, without the reference.
 struct Tally {
   int reached = 0;
   int total = 0;
@@ -126,7 +126,7 @@ std::string title_of(const GridPoint& point) {
   return point.set->set->name + ", " + point.model + ", " + point.method;
 }
 
-/// Rows h × ε, columns κ.
+/// Table with rows h × ε and columns κ.
 StudyTable share_table(const std::string& title, const std::vector<const GridPoint*>& points) {
   StudyTable table;
   table.name = "shares-" + file_word(title);
@@ -166,7 +166,7 @@ StudyTable share_table(const std::string& title, const std::vector<const GridPoi
   return table;
 }
 
-/// Share against κ, a panel a step, a line a compliance, over all problems.
+/// Plots the share against κ, a panel per step, a line per compliance, over all problems.
 StudyFigure share_figure(const std::vector<GridPoint>& points) {
   std::map<double, std::map<double, std::map<double, Tally>>> shares;  // h, ε, κ
   for (const GridPoint& point : points) {
@@ -184,7 +184,7 @@ StudyFigure share_figure(const std::vector<GridPoint>& points) {
     chart.x_label = axis_label(SweepAxis::kStateErrorWeight);
     chart.y_label = "share reached [%]";
     chart.log_x = true;
-    chart.series.push_back({"", "points", {1.0, 1.0}, {0.0, 100.0}});  // the whole range
+    chart.series.push_back({"", "points", {1.0, 1.0}, {0.0, 100.0}});  // shows the full range
     for (const auto& [compliance, line] : lines) {
       const std::size_t index = chart.series.size() - 1;
       ChartSeries series{"ε = " + format_number(compliance),
@@ -204,7 +204,7 @@ StudyFigure share_figure(const std::vector<GridPoint>& points) {
   return figure;
 }
 
-/// How the runs that did not reach the optimum ended.
+/// Table of terminations of the runs that did not reach the optimum.
 StudyTable reason_table(const std::vector<GridPoint>& points) {
   StudyTable table;
   table.name = "reasons";

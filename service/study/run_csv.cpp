@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-/// Nothing for what is not known.
+/// Formats a value exactly; empty for NaN.
 std::string exact(double value) { return std::isnan(value) ? "" : notation::format_exact(value); }
 
 const RunHinge* find_hinge(const std::vector<RunHinge>& hinges, const RunHinge& wanted) {
@@ -19,7 +19,7 @@ const RunHinge* find_hinge(const std::vector<RunHinge>& hinges, const RunHinge& 
   return found == hinges.end() ? nullptr : &*found;
 }
 
-/// Names of all parameters that occur, in order of appearance.
+/// Names of all parameters in order of appearance.
 std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {
   std::vector<std::string> names;
   for (const StudyRun& run : runs) {
@@ -32,7 +32,7 @@ std::vector<std::string> parameter_names(const std::vector<StudyRun>& runs) {
   return names;
 }
 
-/// Hinges by name and unit of their readings, likewise.
+/// All joints by name and unit of their readings, likewise.
 std::vector<RunHinge> all_hinges(const std::vector<StudyRun>& runs) {
   std::vector<RunHinge> hinges;
   for (const StudyRun& run : runs) {

@@ -7,11 +7,11 @@
 
 namespace service {
 
-/// One row a run: where it stands, how it ended, its errors, and every parameter of any run with
-/// its standard deviation. What a run does not have is left empty.
+/// Formats one row per run: its place, termination, errors, and every parameter of any run with its
+/// standard deviation. Missing values are empty.
 std::string runs_csv(const std::vector<StudyRun>& runs);
 
-/// One row an iteration: run, iteration, cost, and the parameters that were varied.
+/// Formats one row per iteration: run, iteration, cost, and the varied parameters.
 std::string histories_csv(const std::vector<StudyRun>& runs);
 
 }  // namespace service

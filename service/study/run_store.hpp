@@ -8,24 +8,24 @@
 
 namespace service {
 
-/// The finished runs of a study, one JSON object a line of a file that only grows.
+/// Stores the finished runs of a study in an append-only file, one JSON object per line.
 ///
-/// A line is written by one call, and a line that was cut off by a kill is cut away when the file
-/// is opened next, so that every line there is a run that finished. Usable from several threads.
-/// Two programs must not share a file; the second is refused.
+/// Each line is written in one call. A line truncated by a kill is removed when the file is opened
+/// next, so every line is a finished run. Thread-safe. Two programs must not share a file; the
+/// second is refused.
 class RunStore {
  public:
-  /// Opens or creates the file and reads what it holds.
-  /// @throws InputError naming the file when it cannot be read, written or is in use
+  /// Opens or creates the file and reads it.
+  /// @throws InputError naming the file if it cannot be read, written or is in use
   explicit RunStore(const std::string& path);
   ~RunStore();
   RunStore(const RunStore&) = delete;
   RunStore& operator=(const RunStore&) = delete;
 
-  /// The finished run with that key, or null. Valid as long as the store.
+  /// The finished run with that key, or null. Valid for the lifetime of the store.
   const StudyRun* find(const std::string& key) const;
 
-  /// Keeps a run. @throws InputError when the disk refuses.
+  /// Stores a run. @throws InputError if writing fails.
   void append(const StudyRun& run);
 
  private:

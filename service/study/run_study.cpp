@@ -28,7 +28,7 @@ StudyFunction function_of(StudyKind kind) {
   return study_robustness;
 }
 
-/// Says how many runs ended how, unless the study has said something itself.
+/// States how many runs converged, unless the study has an outcome.
 void conclude(StudyReport& report) {
   if (!report.outcome.empty()) return;
   const auto converged = std::count_if(report.runs.begin(), report.runs.end(),

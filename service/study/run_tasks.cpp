@@ -10,7 +10,7 @@
 namespace service {
 namespace {
 
-/// The tasks still to do, shared by the threads that do them.
+/// The waiting tasks, shared by the threads.
 class Queue {
  public:
   Queue(const std::vector<StudyTask>& tasks, RunStore& store, const std::atomic<bool>* stop,
@@ -26,7 +26,7 @@ class Queue {
       waiting_.push_back(&task);
       work_left_ += task.work;
     }
-    // Short runs first: what a study cannot do shows early.
+    // Short runs first, so that problems of a study appear early.
     std::stable_sort(waiting_.begin(), waiting_.end(),
                      [](const StudyTask* a, const StudyTask* b) { return a->work < b->work; });
     progress_.done = progress_.kept;
@@ -104,7 +104,7 @@ std::vector<StudyRun> run_tasks(const std::vector<StudyTask>& tasks, RunStore& s
   if (queue.is_stopped()) return runs;
   for (const StudyTask& task : tasks) {
     runs.push_back(*store.find(task.key));
-    // One run may serve two places: the sweeps of a study cross where their settings agree.
+    // A stored run may serve two places: sweeps overlap where their settings agree.
     runs.back().place = task.place;
   }
   return runs;

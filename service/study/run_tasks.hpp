@@ -9,21 +9,21 @@
 
 namespace service {
 
-/// How far a list of tasks is.
+/// Progress of a list of tasks.
 struct StudyProgress {
   int done = 0;
   int total = 0;
   int kept = 0;             ///< of `done`: found in the store
-  double time_left = -1.0;  ///< [s]; negative: not known yet
+  double time_left = -1.0;  ///< [s]; negative: unknown
 };
 
-/// Runs the tasks that the store does not hold, several at once, and keeps each as it ends.
+/// Runs the tasks that are not in the store, several at once, and stores each when it ends.
 ///
 /// @param jobs         threads, at least 1
-/// @param stop         ends the runs under way without keeping them; may be null
+/// @param stop         ends the current runs without storing them; may be null
 /// @param on_progress  called at the start and after every run, from one thread at a time
-/// @return one run a task, in their order; empty when stopped
-/// @throws InputError when the store cannot be written
+/// @return one run per task, in their order; empty if stopped
+/// @throws InputError if the store cannot be written
 std::vector<StudyRun> run_tasks(const std::vector<StudyTask>& tasks, RunStore& store, int jobs,
                                 const std::atomic<bool>* stop,
                                 const std::function<void(const StudyProgress&)>& on_progress);

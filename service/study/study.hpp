@@ -17,50 +17,50 @@ namespace service {
 
 enum class StudyKind { kPendulum, kFuruta, kSynthetic, kRobustness, kRedundant, kLeg, kArm };
 
-/// "pendulum", … as on the command line.
+/// Returns the name on the command line: "pendulum", …
 std::string to_string(StudyKind kind);
 
-/// Where a set's recordings lie.
+/// Location of a set's recordings.
 enum class StudyFolder { kBesideStudy, kRecordings, kEvaluationData };
 
-/// A recording that the SPOOK stepper makes on the rig with its true parameters.
+/// A recording simulated by the SPOOK stepper on the rig with its true parameters.
 struct StudySimulation {
   Scenario scenario;
   double step = 0.0;           ///< [s]
-  double compliance = -1.0;    ///< of all hinges; negative: the rig file's
-  double damping_time = -1.0;  ///< of all hinges [s]; negative: the rig file's
+  double compliance = -1.0;    ///< of all joints; negative: the rig file's
+  double damping_time = -1.0;  ///< of all joints [s]; negative: the rig file's
 };
 
 struct StudyRecording {
   std::string name;
-  std::string file;                           ///< as the study names it; empty: simulated
+  std::string file;                           ///< as named in the study; empty: simulated
   std::optional<StudySimulation> simulation;  ///< absent: read from the file
   Selection selection;
-  ParameterEdits edits;  ///< what this recording cannot show
+  ParameterEdits edits;  ///< for parameters that this recording cannot identify
 };
 
-/// What is estimated, as changes to the rig file.
+/// A choice of estimated parameters, as changes to the rig file.
 struct StudyModel {
   std::string name;
   ParameterEdits edits;
 };
 
-/// How it is estimated.
+/// A method of estimation.
 struct StudyMethod {
   std::string name;
   estimator::ResidualForm residual = estimator::ResidualForm::kImplicit;
   estimator::StateForm states = estimator::StateForm::kConfigurations;
   double weighting_compliance = 0.0;
-  bool approach = false;  ///< shadow: begin at the physical parameters
-  bool physical = false;  ///< of the rig itself; settings of the simulator do not apply
+  bool approach = false;  ///< shadow: start from the physical parameters
+  bool physical = false;  ///< physical parameters; simulator settings do not apply
 };
 
-/// Settings of the method that a study varies.
+/// Settings of the method that a study can vary.
 struct StudySettings {
   double step = 0.0;                ///< h [s]
   double state_error_weight = 0.0;  ///< κ
-  double compliance = -1.0;         ///< ε of all hinges; negative: the rig file's
-  double damping_time = -1.0;       ///< τ of all hinges [s]; negative: the rig file's
+  double compliance = -1.0;         ///< ε of all joints; negative: the rig file's
+  double damping_time = -1.0;       ///< τ of all joints [s]; negative: the rig file's
   int max_iterations = 50;
 };
 
@@ -73,7 +73,7 @@ struct TrueValue {
 struct StudySet {
   std::string name;
   Rig rig;
-  std::string rig_text;  ///< contents of the rig file, for keys
+  std::string rig_text;  ///< contents of the rig file, for the runs' keys
   StudyFolder folder = StudyFolder::kBesideStudy;
   std::vector<StudyRecording> recordings;
   std::vector<StudyModel> models;
@@ -88,7 +88,7 @@ struct StudySweep {
   std::vector<double> values;
 };
 
-/// Starts of a robustness study.
+/// Initial values of a robustness study.
 struct StudyStarts {
   double factor = 10.0;
   int random = 0;
@@ -112,9 +112,9 @@ struct Study {
   std::vector<StudySweep> sweeps;
   StudyStarts starts;
   StudyTrace trace;
-  std::optional<RedundantStudy> redundant;  ///< of kRedundant, which has no sets
-  std::optional<LegStudy> leg;              ///< of kLeg, likewise
-  std::vector<StudyArm> arms;               ///< of kArm, likewise
+  std::optional<RedundantStudy> redundant;  ///< for kRedundant, which has no sets
+  std::optional<LegStudy> leg;              ///< for kLeg, likewise
+  std::vector<StudyArm> arms;               ///< for kArm, likewise
 };
 
 }  // namespace service

@@ -10,7 +10,7 @@
 
 namespace service {
 
-/// Where the recordings of StudyFolder::kRecordings and kEvaluationData lie.
+/// Folders of the recordings of StudyFolder::kRecordings and kEvaluationData.
 struct StudyFolders {
   std::string recordings;
   std::string evaluation_data;
@@ -22,19 +22,19 @@ struct LoadedSet {
   std::vector<std::shared_ptr<const StudyData>> data;  ///< in the order of set->recordings
 };
 
-/// Reads or simulates the recordings of every set. Sets of the evaluation data whose files are not
-/// there are left out.
-/// @param study  outlives what is returned
-/// @param notes  what was left out and what the import noticed, for people
-/// @throws InputError for a recording that is missing elsewhere, or cannot be used
+/// Reads or simulates the recordings of every set. Omits sets of the evaluation data whose files do
+/// not exist.
+/// @param study  must outlive the result
+/// @param notes  receives omitted sets and notes of the import, for people
+/// @throws InputError for another missing recording, or an unusable one
 std::vector<LoadedSet> load_sets(const Study& study, const StudyFolders& folders,
                                  std::vector<std::string>& notes);
 
-/// The set's mechanism with a model's edits, then a recording's.
+/// Returns the set's mechanism with the edits of a model, then of a recording.
 estimator::Mechanism mechanism_of(const StudySet& set, const StudyModel& model,
                                   const StudyData& data);
 
-/// The mechanism with the set's true values in place; what is free stays so.
+/// Returns the mechanism with the set's true values; free parameters stay free.
 estimator::Mechanism at_truth(const StudySet& set, estimator::Mechanism mechanism);
 
 }  // namespace service

@@ -14,11 +14,11 @@ namespace {
 
 constexpr int kWidth = 960;        // [px]
 constexpr int kPanelHeight = 250;  // [px]
-constexpr int kLegendHeight = 26;  // [px] a row of the legend
+constexpr int kLegendHeight = 26;  // [px] per row of the legend
 constexpr double kCharacterWidth = 7.4;
-constexpr double kEntryGap = 50.0;  // [px] key and space around a legend's text
+constexpr double kEntryGap = 50.0;  // [px] for the key and spaces of a legend entry
 
-/// One of every label, in order of appearance.
+/// One series per label, in order of appearance.
 std::vector<ChartSeries> legend_entries(const StudyFigure& figure) {
   std::vector<ChartSeries> entries;
   for (const Chart& panel : figure.panels) {
@@ -97,7 +97,7 @@ std::string open_svg(const StudyFigure& figure, const Drawing& drawing, const st
          escape_html(figure.title) + "\">\n";
 }
 
-/// A row a point.
+/// Formats one row per point.
 std::string figure_csv(const StudyFigure& figure) {
   std::string csv = csv_row({"panel", "series", "x axis", "x", "y axis", "y", "y error"});
   for (const Chart& panel : figure.panels) {

@@ -20,8 +20,8 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-// Ranges are stated in proto/check/number_ranges.cpp and were held to when the text was parsed;
-// what is left out reads 0.
+// Ranges are given in proto/check/number_ranges.cpp and were checked when the text was parsed;
+// missing fields read 0.
 double given(double value, const proto::TextLocator& place, const char* field) {
   if (value != 0.0) return value;
   place.at(field).fail(std::string(field) + " must be given, above 0");
@@ -188,7 +188,7 @@ class StudyReader {
     return truth;
   }
 
-  /// Tries the edits, so that what is wrong with them is said before anything runs.
+  /// Applies the edits on trial, so that errors are reported before anything runs.
   static ParameterEdits read_edits(const google::protobuf::RepeatedPtrField<std::string>& start,
                                    const google::protobuf::RepeatedPtrField<std::string>& free,
                                    const google::protobuf::RepeatedPtrField<std::string>& fix,
@@ -299,7 +299,7 @@ class StudyReader {
         read_values(source_.trace().state_error_weight(), place, "state_error_weight");
   }
 
-  /// Sweeps and traces belong to the first set.
+  /// Sweeps and traces use recordings of the first set.
   void check_recording(const std::string& name, const proto::TextLocator& place,
                        const char* field) const {
     if (name.empty()) return;

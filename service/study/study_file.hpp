@@ -6,9 +6,9 @@
 
 namespace service {
 
-/// Reads and checks a study file (proto/study.proto) with the rig and scenario files it names.
-/// Recordings are not opened.
-/// @throws InputError "FILE:LINE:COLUMN: what; what to do"
+/// Reads and checks a study file (proto/study.proto) and the rig and scenario files it names. Does
+/// not open recordings.
+/// @throws InputError "FILE:LINE:COLUMN: problem; remedy"
 Study load_study(const std::string& path);
 
 }  // namespace service

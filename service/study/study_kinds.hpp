@@ -10,47 +10,46 @@
 
 namespace service {
 
-/// Runs tasks in order; nothing when stopped.
+/// Runs tasks in order; returns nothing if stopped.
 using TaskRunner =
     std::function<std::optional<std::vector<StudyRun>>(const std::vector<StudyTask>&)>;
 
-// Each kind of study makes its tasks, has them run, and turns the runs into tables and figures.
-// They return nothing when they were stopped.
+// Each kind of study makes its tasks, has them run, and turns the runs into tables and figures. The
+// functions return nothing if stopped.
 
-/// Every model on every recording of every set, and cross-validation: the state estimation of each
-/// recording with the parameters of every other [Mar, Tables 2 and 3].
+/// Fits every model to every recording of every set, and cross-validates: estimates the states of
+/// each recording with the parameters of every other [Mar, Tables 2 and 3].
 std::optional<StudyReport> study_pendulum(const Study& study, const std::vector<LoadedSet>& sets,
                                           const TaskRunner& run);
 
-/// Parameters from each scenario with cross-validation [Mar, Table 4], sweeps of κ and ε on one of
-/// them [Mar, Fig. 4], histories and simulations for some κ [Mar, Fig. 5].
+/// Parameters from each scenario with cross-validation [Mar, Table 4], variations of κ and ε on one
+/// of them [Mar, Fig. 4], histories and simulations for some κ [Mar, Fig. 5].
 std::optional<StudyReport> study_furuta(const Study& study, const std::vector<LoadedSet>& sets,
                                         const TaskRunner& run);
 
-/// Parameters and errors against h, ε and κ on a simulated recording [Mar, Figs. 6 and 7].
+/// Parameters and errors as functions of h, ε and κ on a simulated recording [Mar, Figs. 6, 7].
 std::optional<StudyReport> study_synthetic(const Study& study, const std::vector<LoadedSet>& sets,
                                            const TaskRunner& run);
 
-/// From how many starts the estimate reaches the same optimum, over a grid of h, ε and κ.
+/// Share of initial values that lead to the same optimum, over a grid of h, ε and κ.
 std::optional<StudyReport> study_robustness(const Study& study, const std::vector<LoadedSet>& sets,
                                             const TaskRunner& run);
 
-/// States, accelerations and loads of a chain and of a robot from redundant sensors without
-/// encoders [Nori, section VII], simulated. Its runs are short and not kept.
+/// States, accelerations and loads of a simulated chain and robot from redundant sensors without
+/// encoders [Nori, section VII]. Its runs are short and not stored.
 std::optional<StudyReport> study_redundant(const Study& study, const std::vector<LoadedSet>& sets,
                                            const TaskRunner& run);
 
-/// Torques of the motors of a leg with a four-bar linkage, by the nominal model, by one with a
-/// constant ratio in its place, and by one with the linkage [MTM, Figs. 13 to 15].
+/// Motor torques of a leg with a four-bar linkage, from the nominal model, a model with a constant
+/// ratio, and a model with the linkage [MTM, Figs. 13 to 15].
 std::optional<StudyReport> study_leg(const Study& study, const std::vector<LoadedSet>& sets,
                                      const TaskRunner& run);
 
-/// Parameters of arms drawn at random, beside those of regressions [MTM, Tables I and II],
-/// simulated.
+/// Estimates and regressions of randomly drawn, simulated arms [MTM, Tables I and II].
 std::optional<StudyReport> study_arm(const Study& study, const std::vector<LoadedSet>& sets,
                                      const TaskRunner& run);
 
-/// The study of the kind the file names.
+/// Runs the study of the kind given in the file.
 std::optional<StudyReport> run_study(const Study& study, const std::vector<LoadedSet>& sets,
                                      const TaskRunner& run);
 

@@ -10,20 +10,21 @@ namespace service {
 
 /// A table of a study, as text.
 struct StudyTable {
-  std::string name;  ///< of its file, without ending
+  std::string name;  ///< file name without extension
   std::string title;
   std::string caption;
   std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;  ///< of the header's length; the first cell names it
+  std::vector<std::vector<std::string>>
+      rows;  ///< as long as the header; the first cell is the name
 };
 
-/// What else a study leaves in its folder.
+/// An additional output file of a study.
 struct StudyFile {
   std::string name;
   std::string text;
 };
 
-/// What a study says.
+/// Result of a study.
 struct StudyReport {
   std::string title;
   bool good = true;
@@ -35,12 +36,12 @@ struct StudyReport {
   std::vector<StudyFile> files;
 };
 
-/// The table for a terminal and for Markdown: cells aligned between bars.
+/// Formats the table for a terminal and as Markdown, with aligned cells.
 std::string format_table(const StudyTable& table);
 
-/// Writes into a folder: runs.csv (one row a run), histories.csv (one row an iteration), a CSV file
-/// for each table, tables.md, an SVG file for each figure, index.html, and the report's files.
-/// @return the path of the page
+/// Writes a folder: runs.csv (one row per run), histories.csv (one row per iteration), a CSV file
+/// per table, tables.md, an SVG file per figure, index.html, and the report's files.
+/// @return path of index.html
 /// @throws InputError naming the file that cannot be written
 std::string write_report(const StudyReport& report, const std::string& folder);
 

@@ -7,10 +7,10 @@
 
 namespace service {
 
-/// The run as one line of JSON (StudyRunRecord of proto/study.proto), without its line end.
+/// Formats the run as one line of JSON (StudyRunRecord of proto/study.proto), without newline.
 std::string study_run_line(const StudyRun& run);
 
-/// Reads such a line; nothing when it is damaged.
+/// Parses such a line; returns nothing if it is damaged.
 std::optional<StudyRun> parse_study_run(const std::string& line);
 
 }  // namespace service

@@ -17,15 +17,15 @@ namespace {
 
 using estimator::SegmentTrajectory;
 
-/// Step that work is reckoned with where none is given [s].
+/// Default step for estimating work [s].
 constexpr double kStep = 0.004;
 
 struct CalibrationTask {
   RunPlace place;
   std::shared_ptr<const StudyData> data;
-  estimator::Mechanism mechanism;  ///< start values
+  estimator::Mechanism mechanism;  ///< with initial values
   estimator::CalibrationOptions options;
-  bool states_only = false;  ///< parameters are kept
+  bool states_only = false;  ///< parameters are fixed
   bool keep_trajectories = false;
 };
 
@@ -46,8 +46,8 @@ void add(Fingerprint& key, const std::optional<Value>& value) {
 
 void add(Fingerprint& key, const Eigen::Matrix3d& matrix) { key.add(Eigen::MatrixXd(matrix)); }
 
-// Each of these names every member: with one more, the binding does not compile until it is named
-// here, and then it goes into the key. What does not change a result is named and left out.
+// Each of these names every member: a new member does not compile until it is named here and added
+// to the key. Members that do not affect a result are named and left out.
 
 void add(Fingerprint& key, const estimator::Parameter& parameter) {
   const auto& [name, unit, value, lower, upper, free, prior_mean, prior_sd] = parameter;
@@ -132,7 +132,7 @@ void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
 }
 
 std::string key_of(const CalibrationTask& task) {
-  // The place says where a run stands in the study's tables; the rest decides what comes out.
+  // The place identifies a run in the study's tables; all else affects the result.
   const auto& [place, data, mechanism, options, states_only, keep_trajectories] = task;
   Fingerprint key;
   key.add(RIGCAL_VERSION).add(data->fingerprint);
@@ -143,9 +143,9 @@ std::string key_of(const CalibrationTask& task) {
   return key.hex();
 }
 
-/// The whole multiple, or fraction, of the sampling period nearest to a step. Clocks run some ppm
-/// off, so that 10 ms are not quite ten periods; a step further off is left for the estimator to
-/// refuse.
+/// Returns the nearest integer multiple, or fraction, of the sampling period. Because of clock
+/// errors of some ppm, 10 ms is not exactly ten periods. Larger differences remain, and the
+/// estimator rejects them.
 double snapped_step(double step, const StudyData& data) {
   constexpr double kClockTolerance = 1e-3;
   for (const estimator::Segment& segment : data.recordings.front().segments) {
@@ -172,8 +172,8 @@ int observation_count(const std::vector<SegmentTrajectory>& trajectories) {
   return static_cast<int>(count);
 }
 
-/// Splits the cost into its two parts, each over the time steps. That of physical parameters is
-/// whitened: beside the others stands the first part alone.
+/// Splits the cost into its two parts, each over the time steps. The cost of physical parameters is
+/// whitened, so only the first part is comparable.
 void fill_errors(double observation_rmse, const std::vector<SegmentTrajectory>& trajectories,
                  bool physical, StudyRun& run) {
   run.nodes = node_count(trajectories);
@@ -211,7 +211,7 @@ void fill_hinges(const std::vector<estimator::SimulationError>& errors,
   run.control.assign(control.begin(), control.end());
 }
 
-/// The history knows the parameters that were varied; one without effect was held at its value.
+/// The history has only varied parameters; those without effect were fixed at their values.
 void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
   for (const estimator::IterationRecord& record : calibration.history) {
     RunIteration& iteration = run.history.emplace_back();
@@ -230,7 +230,7 @@ void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
 void fill(const estimator::Calibration& calibration, const CalibrationTask& task, StudyRun& run) {
   run.termination =
       to_string(calibration.refined ? calibration.refinement_termination : calibration.termination);
-  // Of the solver, whatever the model explains: a study varies what models leave out.
+  // Refers to the solver only, not to the model's fit: a study varies incomplete models.
   run.converged = is_converged(calibration.refined ? calibration.refinement_termination
                                                    : calibration.termination);
   run.iterations = calibration.iterations;
@@ -274,12 +274,12 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings) {
   estimator::CalibrationOptions options;
   options.max_iterations = settings.max_iterations;
-  options.compare_pieces = false;  // no table of theirs shows it
+  options.compare_pieces = false;  // not used in the studies' tables
   if (method.physical) {
     options.kind = estimator::EstimateKind::kPhysical;
     return options;
   }
-  options.kind = estimator::EstimateKind::kShadow;  // what the paper studies
+  options.kind = estimator::EstimateKind::kShadow;  // as in the paper
   options.step = settings.step;
   options.state_error_weight = settings.state_error_weight;
   options.compliance = settings.compliance;
@@ -289,7 +289,7 @@ estimator::CalibrationOptions make_options(const StudyMethod& method,
   options.weighting_compliance = method.weighting_compliance;
   options.refine_simulation = false;
   options.approach = method.approach;
-  options.repair = false;  // its data are as they were made
+  options.repair = false;  // the paper's data are used unchanged
   return options;
 }
 

@@ -17,41 +17,40 @@ struct StudyData {
   std::string name;
   std::vector<estimator::Recording> recordings;  ///< one
   std::uint64_t fingerprint = 0;
-  double duration = 0.0;  ///< of what is used [s]
-  ParameterEdits edits;   ///< what this recording cannot show
+  double duration = 0.0;  ///< of the used part [s]
+  ParameterEdits edits;   ///< for parameters that this recording cannot identify
 };
 
-/// Something that a study has computed: mostly a calibration, or a state estimation with parameters
-/// given.
+/// A computation of a study: usually a calibration, or a state estimation with given parameters.
 struct StudyTask {
   RunPlace place;
-  std::string key;    ///< of everything that decides what comes out
-  double work = 0.0;  ///< rough amount, for the time left [steps of a calibration]
-  /// Fills all but key, place and time. A flag that is set ends it early.
-  /// @throws std::invalid_argument where it is refused
+  std::string key;    ///< hash of all inputs that affect the result
+  double work = 0.0;  ///< rough amount, to estimate the remaining time [steps of a calibration]
+  /// Fills all members except key, place and time. Setting the flag ends it early.
+  /// @throws std::invalid_argument if the input is rejected
   std::function<void(StudyRun&, const std::atomic<bool>* stop)> compute;
 };
 
-/// The options of a method with settings. Of shadow parameters, those of the paper, a study looks
-/// at the joint estimate: the simulation is not refined.
+/// Returns the options of a method with settings. For shadow parameters, which the paper uses, a
+/// study evaluates the joint estimate: it does not refine the simulation.
 estimator::CalibrationOptions make_options(const StudyMethod& method,
                                            const StudySettings& settings);
 
-/// A calibration with its key. The step becomes the nearest whole multiple, or fraction, of the
-/// data's sampling period, which a clock some ppm off makes a little different. The key covers the
-/// mechanism, the data, the options and the program's version, so that a run is repeated exactly
-/// when one of them has changed.
+/// Makes a calibration task with its key. The step is rounded to the nearest integer multiple, or
+/// fraction, of the sampling period, as a clock error of some ppm makes them differ. The key covers
+/// mechanism, data, options and the program's version, so that a stored run is reused exactly if
+/// none of them has changed.
 StudyTask make_task(RunPlace place, std::shared_ptr<const StudyData> data,
                     const estimator::Mechanism& mechanism,
                     const estimator::CalibrationOptions& options, bool states_only = false,
                     bool keep_trajectories = false);
 
-/// Computes and times. What is refused becomes the run's `error`.
-/// @return a run whose termination says "cancelled" when the flag was set
+/// Runs and times a task. A rejection becomes the run's `error`.
+/// @return a run with termination "cancelled" if the flag was set
 StudyRun run_task(const StudyTask& task, const std::atomic<bool>* stop);
 
-/// The mechanism with the estimates of a run, as far as it has any. What was free stays so: an
-/// estimate may be no possible body, which only a fixed parameter must be.
+/// Returns the mechanism with the estimates of a run, as far as it has any. Free parameters stay
+/// free: only fixed inertias must be physically consistent, and an estimate may not be.
 estimator::Mechanism with_estimates(estimator::Mechanism mechanism, const StudyRun& run);
 
 }  // namespace service

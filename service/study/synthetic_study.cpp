@@ -7,7 +7,7 @@
 namespace service {
 namespace {
 
-/// A recording with its sweeps, one entry a method each.
+/// A recording with its sweeps, each with one entry per method.
 struct Section {
   const LoadedSet* set = nullptr;
   std::string recording;

@@ -93,7 +93,7 @@ ExitCode show_job(ServiceClient& client, JobOptions options) {
   return kDone;
 }
 
-/// What a session calls its channels, and which of them slide.
+/// Channel names of a session, and which joints are prismatic.
 proto::RecordingHeader names_of_session(const rigcal::v1::SessionInfo& info) {
   const auto entry = [&](std::string_view key) {
     const auto found = info.metadata().find(std::string(key));
@@ -118,8 +118,8 @@ std::string sample_line(const rigcal::v1::Sample& sample, const proto::Recording
   return line;
 }
 
-// The newest sample of a running session, now and then, until it ends. On a terminal the line is
-// rewritten in place.
+// Shows the newest sample of a running session at intervals until it ends. Rewrites the line on a
+// terminal.
 ExitCode watch_session(ServiceClient& client, const JobOptions& options, const std::string& id) {
   const InterruptFlag interrupt;
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;

@@ -47,12 +47,12 @@ class Display {
     status_ = status;
   }
 
-  /// Behind the "^C" that a terminal shows.
+  /// Ends the line after the "^C" that a terminal shows.
   void end_line() const {
     if (terminal_) std::cerr << '\n';
   }
 
-  /// The clock goes on between updates.
+  /// Updates the elapsed time between updates of the job.
   void tick() {
     if (terminal_ && !quiet_ && !json_ && info_.state() == rigcal::v1::JOB_RUNNING &&
         std::floor(elapsed_s(info_)) != drawn_s_) {
@@ -71,7 +71,7 @@ class Display {
   }
 
   void redraw() {
-    // Up to where the last picture began, and clear from there.
+    // Moves up to the start of the last picture and clears from there.
     const std::string up = "\033[" + std::to_string(line_count_) + "A\r\033[J";
     if (line_count_ > 0) std::cerr << proto::TerminalCodes{up};
     drawn_s_ = std::floor(elapsed_s(info_));
@@ -87,7 +87,7 @@ class Display {
   bool terminal_;
   JobInfo info_;
   JobPicture picture_;
-  std::string status_;  // of the last line
+  std::string status_;  // on the last line
   double drawn_s_ = -1.0;
   std::size_t line_count_ = 0;
 };

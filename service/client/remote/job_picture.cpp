@@ -18,11 +18,11 @@ using rigcal::v1::JobProgress;
 
 constexpr int kBarWidth = 30;
 
-// Nobody knows how many iterations a calibration will take: every so many halve what is left of the
-// bar. Typical ones take 10 to 40.
+// The number of iterations is not known in advance. Every kHalvingIterations iterations halve the
+// remaining part of the bar. Typical calibrations take 10 to 40.
 constexpr double kHalvingIterations = 10.0;
 
-// Of all the job's calibrations. Stages of one count their iterations from 0 each.
+// Share of all calibrations of the job. Each stage counts its iterations from 0.
 double share_of(const JobProgress& progress) {
   const int count = std::max(progress.calibration_count(), 1);
   const int before = std::clamp(progress.calibration() - 1, 0, count - 1);
@@ -40,7 +40,7 @@ std::string bar(double share) {
 std::string change_text(double before, double now) {
   if (!std::isfinite(before) || before == 0.0) return "";
   const double percent = 100.0 * (now - before) / std::abs(before);
-  if (std::abs(percent) < 0.005) return "";  // what still moves stands out
+  if (std::abs(percent) < 0.005) return "";  // emphasizes the values that still change
   return format_signed(percent, 3) + " %";
 }
 
@@ -54,7 +54,7 @@ std::vector<std::string> split_lines(const std::string& text) {
   return lines;
 }
 
-// How far the solver still moves; nothing before its first step.
+// Gradient and step norms; empty before the first step.
 std::string convergence_text(const JobProgress& progress) {
   if (!(progress.step_norm() > 0.0)) return "";
   return "gradient " + format_number(progress.gradient_norm(), 2) + "  step " +

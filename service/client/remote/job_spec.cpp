@@ -36,7 +36,7 @@ void fill_options(const EstimationOptions& options, rigcal::v1::JobOptions& out)
   }
 }
 
-// The file's name is what people know it by, unless two have the same one.
+// Displays the file name, or the path if two recordings have the same file name.
 std::string display_name(const std::string& path, const std::vector<std::string>& paths) {
   const auto file_name = [](const std::string& of) {
     return std::filesystem::path(of).filename().string();
@@ -70,7 +70,7 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
       spec.add_start(start);
     }
   }
-  // What is said by hand comes last, and counts.
+  // Options of the command line come last and take precedence.
   for (const std::string& start : options.edits.start) spec.add_start(start);
   spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
   spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());

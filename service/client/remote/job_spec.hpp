@@ -9,16 +9,16 @@
 
 namespace service {
 
-/// Whether a recording on the command line is one that the service has: "session:ID".
+/// Whether a recording on the command line refers to the service: "session:ID".
 bool is_session(const std::string& recording);
 
-/// What a person wrote behind "session:".
+/// Returns the text after "session:".
 std::string session_id(const std::string& recording);
 
-/// The session in which the service holds a recording of the command line.
+/// Returns the session with the service's copy of a recording of the command line.
 using SessionOf = std::function<std::string(const std::string& recording)>;
 
-/// The job that the command line asks for. Reads the rig file.
+/// Makes the job requested on the command line. Reads the rig file.
 /// @throws proto::InputError
 rigcal::v1::JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
                               const SessionOf& session_of);

@@ -42,7 +42,7 @@ std::string name_of(const proto::InputFile& file) {
   return name.text();
 }
 
-// Finds or begins an upload; under another id where somebody else has begun the same file.
+// Finds or starts an upload; tries another id if somebody else has started the same file.
 rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& content,
                                     rigcal::v1::OpenUpload& open) {
   for (int attempt = 1;; ++attempt) {
@@ -58,7 +58,7 @@ rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& co
   }
 }
 
-// Uploads what the service does not have yet. @return the id of the session it is there
+// Uploads the part that the service lacks. @return the id of the session
 std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
   const auto file = proto::open_input_file(path);
   if (!file.ok()) throw proto::InputError(file.error().detail);
@@ -87,7 +87,7 @@ std::string name_of(const JobSpec& spec) {
   return "job-" + name.text();
 }
 
-// A job named by its content that failed or was cancelled makes way for another try.
+// Replaces a failed or cancelled job whose id is its content's hash.
 void submit(ServiceClient& client, const ServiceRequest& request, bool named_by_content) {
   const auto state = client.call(request).job_info().state();
   const bool failed = state == rigcal::v1::JOB_FAILED || state == rigcal::v1::JOB_CANCELLED;
@@ -139,7 +139,7 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
   return print_result(client, id, false);
 }
 
-/// What is wrong with the files here is told here, before anything is sent.
+/// Checks the local files before anything is sent.
 void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
   if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
     throw proto::InputError("--job '" + remote.job_id +
@@ -159,7 +159,7 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 }  // namespace
 
 void add_remote_options(CLI::App& command, RemoteOptions& remote) {
-  // Local unless told otherwise here: the environment alone does not send data away.
+  // Local unless --server is given: the environment alone does not send data away.
   remote.server.host_port.clear();
   add_service_options(command, remote.server)
       ->envname("")

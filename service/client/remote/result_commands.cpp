@@ -63,7 +63,7 @@ ExitCode print_result(ServiceClient& client, const std::string& job_id, bool jso
   } else {
     std::cout << result.table() << std::flush;
   }
-  // A refined result has converged when its last stage has; `converged` says so.
+  // For a refined result, `converged` refers to its last stage.
   return result.result().converged() ? kDone : kNotConverged;
 }
 
@@ -98,7 +98,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
     std::string truth;
     bool json = false;
     bool cross_validation = false;
-    ResultFiles files;  // descriptions of the rig alone
+    ResultFiles files;  // rig descriptions only
   };
   CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
   const auto options = std::make_shared<Options>();

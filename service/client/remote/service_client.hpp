@@ -16,7 +16,7 @@
 
 namespace service {
 
-/// The service's answer was an error.
+/// An error reply of the service.
 class ServiceFault : public proto::InputError {
  public:
   explicit ServiceFault(const rigcal::v1::ServiceError& error)
@@ -27,22 +27,22 @@ class ServiceFault : public proto::InputError {
   rigcal::v1::ServiceError::Code code_;
 };
 
-/// A client's side of proto/service.proto, blocking.
+/// The client side of proto/service.proto; blocking.
 class ServiceClient {
  public:
-  /// Connects and introduces itself.
-  /// @throws ConnectionFault when the service cannot be reached, ServiceFault when it refuses
+  /// Connects and sends Hello.
+  /// @throws ConnectionFault if the service cannot be reached, ServiceFault if it refuses
   explicit ServiceClient(const ServiceEndpoint& endpoint);
 
-  /// Sends a request and waits for its reply; notifications that come before it are kept.
+  /// Sends a request and waits for its reply; keeps notifications that arrive before it.
   /// @throws ServiceFault, proto::InputError
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request);
 
-  /// The next notification; nothing after the timeout.
+  /// Returns the next notification, or nothing after the timeout.
   std::optional<rigcal::v1::ServiceReply> wait(int timeout_ms);
 
-  /// A file of the service, part by part, in order.
-  /// @param request  for the part at an offset
+  /// Reads a file of the service part by part, in order.
+  /// @param request  makes the request for the part at an offset
   void read_file(const std::function<rigcal::v1::ServiceRequest(std::uint64_t offset)>& request,
                  const std::function<void(const rigcal::v1::FilePart&)>& take);
 
@@ -56,17 +56,17 @@ class ServiceClient {
   std::array<std::uint8_t, 64 << 10> input_;
 };
 
-/// Adds --server and the TLS options, which the environment presets: RIGCAL_SERVER,
+/// Adds --server and the TLS options. Environment variables give the defaults: RIGCAL_SERVER,
 /// RIGCAL_TLS_CERT, RIGCAL_TLS_KEY, RIGCAL_TLS_CA. `address` must outlive the parsing. @return
 /// --server
 CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address);
 
-/// Runs a command's work. What the service refuses is printed and ends with kServiceTrouble.
-/// @throws proto::InputError for an address or files of TLS that cannot be used
+/// Runs a command's work. Prints errors of the service and returns kServiceTrouble for them.
+/// @throws proto::InputError for an invalid address or unusable TLS files
 ExitCode with_service(const ServiceAddress& address,
                       const std::function<ExitCode(ServiceClient&)>& work);
 
-/// proto3 JSON with every field, as calibration_json writes it.
+/// Prints proto3 JSON with every field, as calibration_json writes it.
 void print_json(const google::protobuf::Message& message);
 
 }  // namespace service

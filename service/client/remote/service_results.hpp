@@ -7,16 +7,16 @@
 
 namespace service {
 
-/// Prints the result of a job that is done, as a table or as JSON.
+/// Prints the result of a finished job as a table or as JSON.
 ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json);
 
-/// Writes the rig of a job that is done with the estimates, as calibrate --rig-out, --urdf-out and
+/// Writes the rig with the estimates of a finished job, as calibrate --rig-out, --urdf-out and
 /// --mjcf-out do.
 /// @throws proto::InputError
 void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
                    const ResultFiles& files);
 
-/// Writes a report of a job that is done. @throws proto::InputError
+/// Writes a report of a finished job. @throws proto::InputError
 void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
                   const std::string& path);
 

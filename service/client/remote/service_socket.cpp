@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kWriteTimeout_s = 30;
 
-// Requests go out at once; a service whose machine is gone is noticed after a minute.
+// Sends requests without delay, and detects a dead service machine after a minute.
 void set_options(int socket) {
   const auto set = [socket](int level, int option, int value) {
     ::setsockopt(socket, level, option, &value, sizeof value);
@@ -65,7 +65,7 @@ int connect_to_address(const proto::HostPort& to, std::string& why) {
     const int socket = ::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket < 0) continue;
     const timeval limit{kWriteTimeout_s, 0};
-    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // of connect() too
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);  // also limits connect()
     if (::connect(socket, at->ai_addr, at->ai_addrlen) == 0) {
       connected = socket;
     } else {
@@ -117,7 +117,7 @@ ServiceSocket::~ServiceSocket() {
 }
 
 void ServiceSocket::shake_hands() {
-  ::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot be told to write without it
+  ::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot disable SIGPIPE for its writes
   tls_.reset(::SSL_new(endpoint_.tls->native_handle()));
   proto::expect_host(tls_.get(), endpoint_.place.network.host);
   ::SSL_set_fd(tls_.get(), socket_);
@@ -142,8 +142,8 @@ std::string ServiceSocket::tls_trouble(int result) const {
 
 void ServiceSocket::fail(const std::string& what) const {
   std::string text = "the connection to the service at " + endpoint_.host_port + " broke: " + what;
-  // A service with TLS hangs up on whoever does not begin with it; what it thinks of this end's
-  // certificate comes first of all.
+  // A TLS service closes the connection if the client does not start TLS. It rejects the client's
+  // certificate before it sends anything else.
   if (heard_) {
     text += "; nothing is lost by trying again";
   } else if (!tls_) {

@@ -17,23 +17,23 @@ struct ssl_st;  // SSL of OpenSSL
 
 namespace service {
 
-/// Where an operator says the service is. With files of TLS it is spoken to over that.
+/// Address of the service as given by the user; TLS is used if TLS files are given.
 struct ServiceAddress {
   std::string host_port = proto::default_service_place();  ///< or "unix:/PATH"
   proto::TlsFiles tls;
 };
 
-/// The same, checked, with its files read.
+/// A checked service address with its TLS files loaded.
 struct ServiceEndpoint {
-  std::string host_port;  ///< as it was given, for people
+  std::string host_port;  ///< as given by the user, for messages
   proto::ServicePlace place;
   std::shared_ptr<asio::ssl::context> tls;  ///< null: none
 };
 
-/// @throws proto::InputError for what is no address, or naming the file of TLS that cannot be used
+/// @throws proto::InputError for an invalid address, or naming the unusable TLS file
 ServiceEndpoint make_service_endpoint(const ServiceAddress& address);
 
-/// The service cannot be reached, or not any more.
+/// The service cannot be reached, or the connection was lost.
 class ConnectionFault : public proto::InputError {
  public:
   using InputError::InputError;
@@ -42,17 +42,17 @@ class ConnectionFault : public proto::InputError {
 /// A blocking connection to a service.
 class ServiceSocket {
  public:
-  /// @throws ConnectionFault when the service cannot be reached or is not the one it should be
+  /// @throws ConnectionFault if the service cannot be reached or its certificate does not match
   explicit ServiceSocket(const ServiceEndpoint& endpoint);
   ~ServiceSocket();
   ServiceSocket(const ServiceSocket&) = delete;
   ServiceSocket& operator=(const ServiceSocket&) = delete;
 
-  /// @throws ConnectionFault when the connection breaks
+  /// @throws ConnectionFault if the connection breaks
   void write(std::string_view bytes);
 
-  /// Waits for bytes. @return how many came; 0 after the timeout
-  /// @throws ConnectionFault when the connection ends
+  /// Waits for bytes. @return the number of bytes read; 0 after the timeout
+  /// @throws ConnectionFault if the connection ends
   std::size_t read(std::span<std::uint8_t> bytes, int timeout_ms);
 
  private:
@@ -66,7 +66,7 @@ class ServiceSocket {
 
   ServiceEndpoint endpoint_;
   int socket_ = -1;
-  bool heard_ = false;  // anything from the service
+  bool heard_ = false;  // something was received from the service
   std::unique_ptr<ssl_st, SessionDeleter> tls_;
 };
 

@@ -35,7 +35,7 @@ bool is_upload(const SessionInfo& info) {
   return info.batch_count() == 0 && info.metadata().contains("file");
 }
 
-// What was recorded: the file's name, or which rig did what.
+// Describes the recording: its file name, or the rig and scenario.
 std::string recording_text(const SessionInfo& info) {
   if (is_upload(info)) return fact(info, "file");
   const std::string scenario = fact(info, "scenario");
@@ -61,7 +61,7 @@ ExitCode list(ServiceClient& client, const SessionsOptions& options) {
   std::vector<std::vector<std::string>> rows = {
       {"session", "state", "samples", "kB", "created", "recording"}};
   for (const SessionInfo& info : reply.session_list().sessions()) {
-    // Nobody has counted the samples of a file that was uploaded.
+    // The samples of uploaded files are not counted.
     rows.push_back({info.session_id(), state_text(info),
                     is_upload(info) ? "-" : std::to_string(info.sample_count()),
                     std::to_string(info.size_bytes() / 1000), time_text(info.created_unix_ns()),

@@ -12,7 +12,7 @@ using rigcal::v1::ServiceRequest;
 
 constexpr std::size_t kListedMax = 3;
 
-/// Whether the service knows the id as it stands; its lists leave out the oldest of thousands.
+/// Whether the service has exactly this id; its lists omit the oldest of thousands.
 bool is_known(ServiceClient& client, const ServiceRequest& inspect) {
   try {
     client.call(inspect);
@@ -47,7 +47,7 @@ std::string complete_id(const std::string& kind, const std::string& text,
 }
 
 std::string find_session(ServiceClient& client, const std::string& written) {
-  // As recordings of calibrate are written.
+  // Accepts the "session:ID" form of calibrate.
   const std::string text = is_session(written) ? session_id(written) : written;
   ServiceRequest inspect;
   inspect.mutable_inspect_session()->set_session_id(text);

@@ -4,7 +4,7 @@
     >>> result = rigcal.calibrate("run.csv", "rig.textproto")
     >>> result.parameters
 
-docs/python.md tells more.
+See docs/python.md.
 """
 
 from rigcal._rigcal import __version__

@@ -1,4 +1,4 @@
-"""How far calibrations are."""
+"""Progress of calibrations."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Callable, Iterator, Optional, Union
 from rigcal import _rigcal
 from rigcal.errors import InputError, shown
 
-#: Called with the stage, the iteration, the cost and the gradient's norm. What it raises ends the
+#: Called with the stage, the iteration, the cost and the gradient's norm. An exception stops the
 #: calibration.
 Progress = Callable[[str, int, float, float], None]
 ProgressLike = Union[None, bool, Progress]
 
 
 class _Printer:
-    """One line that changes on a terminal, one line an iteration elsewhere."""
+    """Prints one line that is rewritten on a terminal, else one line per iteration."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._stage = ""  # of what was shown last
+        self._stage = ""  # last printed stage
 
     def __call__(self, stage: str, iteration: int, cost: float, gradient: float) -> None:
         text = _rigcal.iteration_text(stage, iteration, cost, gradient,
@@ -36,7 +36,7 @@ class _Printer:
 
 @contextmanager
 def telling(progress: ProgressLike) -> Iterator[Optional[Progress]]:
-    """The function that is told; True: one that prints."""
+    """Yields the progress function, or one that prints if `progress` is True."""
     if progress and progress is not True and not callable(progress):
         raise InputError(f"progress is {shown(progress)}; give True, which prints, or a function of "
                          "stage, iteration, cost and gradient")
@@ -51,7 +51,7 @@ def telling(progress: ProgressLike) -> Iterator[Optional[Progress]]:
 
 
 class JobSteps:
-    """Tells of a job's iterations, each once: the service repeats the last one with other news."""
+    """Reports each iteration of a job once; updates for other reasons repeat the last iteration."""
 
     def __init__(self, tell: Optional[Progress]) -> None:
         self._tell = tell

@@ -1,4 +1,4 @@
-"""What is asked of the estimator, from Python's types."""
+"""Requests to the estimator, made from Python types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS = ("physical", "shadow")
 
 
 def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
-    """One recording or several as a list; none is there twice."""
+    """Returns one or several recordings as a list; raises if one is given twice."""
     if isinstance(recordings, (str, os.PathLike, pd.DataFrame, Mapping)):
         recordings = [recordings]
     listed = list(recordings)
@@ -43,7 +43,7 @@ def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
 
 
 def name_of(recording: RecordingLike, index: int) -> str:
-    """By which messages call a recording: its path, a table's attrs["name"], or its number."""
+    """Returns a recording's name in messages: its path, a table's attrs["name"], or its number."""
     if isinstance(recording, (str, os.PathLike)):
         return os.fspath(recording)
     name = recording.attrs.get("name") if isinstance(recording, pd.DataFrame) else None
@@ -52,9 +52,9 @@ def name_of(recording: RecordingLike, index: int) -> str:
 
 def columns_of(recording: RecordingLike, name: str,
                needed: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """The columns of a table as numbers; nothing of a file. An index with a name is a column.
+    """Returns the columns of a table as numbers; {} for a file. A named index counts as a column.
 
-    What no rig reads may stand beside: texts, dates.
+    Other columns, which the rig does not read, may contain text or dates.
     """
     if isinstance(recording, (str, os.PathLike)):
         return {}
@@ -87,7 +87,7 @@ def columns_of(recording: RecordingLike, name: str,
 
 
 def _kind_of(values: NDArray[Any]) -> str:
-    """What stands in a column that holds no numbers, with the first cell that is none."""
+    """Describes a column without numbers, by its type or its first invalid cell."""
     if np.issubdtype(values.dtype, np.datetime64) or np.issubdtype(values.dtype, np.timedelta64):
         return "dates or times"
     for row, cell in enumerate(values):
@@ -105,7 +105,7 @@ def texts(names: Names, what: str) -> list[str]:
 
 
 def number(value: Any, what: str) -> float:
-    """Any number, also one that is infinite or none."""
+    """Converts to float; accepts infinity and NaN."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -113,7 +113,7 @@ def number(value: Any, what: str) -> float:
 
 
 def assignments(values: Values, what: str) -> list[str]:
-    """"NAME=VALUE" or "NAME", with every digit of the values."""
+    """Formats "NAME=VALUE" or "NAME", with all digits of the values."""
     if not isinstance(values, Mapping):
         return texts(values, what)
     out = []
@@ -125,7 +125,7 @@ def assignments(values: Values, what: str) -> list[str]:
 
 
 def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
-    """Indices from 0, also as a text like "0-3,5"; none: all."""
+    """Returns indices from 0, also from text like "0-3,5"; None: all segments."""
     if segments is None:
         return []
     if isinstance(segments, str):
@@ -146,7 +146,7 @@ def positive(value: float, what: str, unit: str = "") -> float:
 
 
 def count(value: Optional[int], what: str, most: int) -> int:
-    """A whole number from 1; 0 where there is none."""
+    """Checks a whole number from 1; returns 0 for None."""
     if value is None:
         return 0
     taken = number(value, what)
@@ -162,7 +162,7 @@ def word(value: str, what: str, choices: Sequence[str]) -> str:
 
 
 def set_parameters(request: Any, parameters: ParametersLike) -> None:
-    """Where values come from: a word for the kind of estimate, a result's file, a result, numbers."""
+    """Sets the kind of estimate or the values: from a Result, its file, or numbers by name."""
     if parameters is None:
         return
     if isinstance(parameters, str) and parameters in _KINDS:
@@ -192,7 +192,7 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
                 kappa: Optional[float], compliance: Optional[float],
                 damping_time: Optional[float], residual: Optional[str], states: Optional[str],
                 approach: bool) -> None:
-    """Fills what estimator::CalibrationOptions has; None: the estimator's choice."""
+    """Fills estimator::CalibrationOptions; None: the estimator's default."""
     if step is not None:
         options.step = positive(step, "step", " [s]")
         if not 1e-7 <= options.step <= 1.0:
@@ -227,7 +227,7 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
                  parameters: ParametersLike = None, free: Names = (), fix: Values = (),
                  start: Values = (), withhold: Names = (), from_: Optional[float] = None,
                  to: Optional[float] = None, segments: Any = None, **options: Any) -> Any:
-    """The request that the pipeline takes, with the recordings that are in memory."""
+    """Returns the pipeline's request, including in-memory recordings."""
     described = as_rig(rig)
     request = _rigcal.Request(described.path, described.text)
     set_parameters(request, parameters)
@@ -248,7 +248,7 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
         name = name_of(recording, index)
         columns = columns_of(recording, name, described.columns)
         if columns and name in taken:
-            name = f"{name} ({index + 1})"  # of another table; files are told apart by their paths
+            name = f"{name} ({index + 1})"  # a second table; files have distinct paths
         taken.add(name)
         request.add_recording(name, selection, columns)
     return request

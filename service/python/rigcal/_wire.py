@@ -1,7 +1,7 @@
-"""The service's protocol without sockets (docs/protocol.md): what is sent, and what replies mean.
+"""The service's protocol without sockets (docs/protocol.md): requests and the meaning of replies.
 
-An operation is a generator. It yields requests, is given their replies, and returns its result;
-what `Notified` it yields is given the next notification. Clients differ in how they wait alone.
+An operation is a generator. It yields requests, receives their replies, and returns its result. If
+it yields `Notified`, it receives the next notification. Clients differ only in how they wait.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Operation = Generator[Union[pb.ServiceRequest, Notified], Any, Any]
 
 @dataclass(frozen=True)
 class Address:
-    """Where a service is, and the files of TLS by which it is spoken to."""
+    """Address of a service, with its TLS settings."""
 
     text: str
     host: str
@@ -58,7 +58,7 @@ class Address:
 
 
 def read_address(text: Optional[str], cert: Any, key: Any, ca: Any) -> Address:
-    """"HOST:PORT" or "unix:/PATH"; none: the service of this account, else of this machine."""
+    """Parses "HOST:PORT" or "unix:/PATH"; None: this account's service, else this machine's."""
     if text is None:
         text = os.environ.get("RIGCAL_SERVER") or _default_place()
     if not isinstance(text, str):
@@ -134,7 +134,7 @@ def check_reply(reply: pb.ServiceReply) -> pb.ServiceReply:
 
 
 def state_of(job: pb.JobInfo) -> str:
-    """"queued", "running", "done", "failed" or "cancelled"."""
+    """Returns "queued", "running", "done", "failed" or "cancelled"."""
     return _STATES.get(job.state, "unknown")
 
 
@@ -194,7 +194,7 @@ def next_update(job_id: str) -> Operation:
 
 
 def upload(recording: RecordingLike, index: int = 0, needed: Sequence[str] = ()) -> Operation:
-    """Uploads what the service does not have yet, under a name made of its content."""
+    """Uploads the part that the service lacks; the session id is a hash of the content."""
     name = name_of(recording, index)
     content = _content_of(recording, name, needed)
     file_name = os.path.basename(name)
@@ -231,7 +231,7 @@ def _content_of(recording: RecordingLike, name: str, needed: Sequence[str]) -> b
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError(f"{name}: columns differ in length; give columns of one length")
     text = io.StringIO()
-    # Every digit; what is missing is an empty cell.
+    # All digits; missing values are empty cells.
     pd.DataFrame(columns).to_csv(text, index=False, lineterminator="\n")
     return text.getvalue().encode()
 
@@ -242,7 +242,7 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
            from_: Optional[float] = None, to: Optional[float] = None, segments: Any = None,
            step: Optional[float] = None, refine: bool = True, as_is: bool = False,
            max_iterations: Optional[int] = None, cross_validate: bool = True) -> Operation:
-    """Uploads the recordings and submits a job; its id is made of its content unless given."""
+    """Uploads the recordings and submits a job; its id is random unless given."""
     described = as_rig(rig)
     spec = pb.JobSpec(rig_name=os.path.basename(described.path), rig_text=described.text,
                       free=texts(free, "free"), fix=assignments(fix, "fix"),
@@ -256,7 +256,7 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
     elif parameters is not None:
         spec.start.extend(assignments(parameters, "parameters"))
     spec.start.extend(assignments(start, "start"))
-    # What is wrong is told here, in the words of the program, before anything is sent.
+    # Check the edits here, before anything is sent.
     checked = _rigcal.Request(described.path, described.text)
     checked.edits.start, checked.edits.free = list(spec.start), list(spec.free)
     checked.edits.fix, checked.edits.withhold = list(spec.fix), list(spec.withhold)
@@ -284,7 +284,7 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
 
 
 def result(job_id: str) -> Operation:
-    """The result of a job that is done, with its table and its report."""
+    """Returns the result of a finished job, with its table and report."""
     request = pb.GetResult(job_id=_id(job_id, "job_id"))
     told = (yield pb.ServiceRequest(get_result=request)).job_result
     page = yield from report(job_id, False)
@@ -303,7 +303,7 @@ def report(job_id: str, cross_validation: bool) -> Operation:
 
 
 def finish(job_info: pb.JobInfo) -> Operation:
-    """The result of a job that has ended."""
+    """Returns the result of an ended job; raises if it has none."""
     if state_of(job_info) != "done":
         why = job_info.error or "no reason was given"
         raise ServiceError(state_of(job_info).upper(), f"job '{job_info.job_id}': {why}")
@@ -311,7 +311,7 @@ def finish(job_info: pb.JobInfo) -> Operation:
 
 
 def _to_dict(message: Any) -> dict[str, Any]:
-    """proto3 JSON with every field, as rigcal writes it; the option's name changed in Protobuf 5."""
+    """Returns proto3 JSON with every field, as rigcal writes it; Protobuf 5 renamed the option."""
     try:
         told = MessageToDict(message, always_print_fields_with_no_presence=True)
     except TypeError:

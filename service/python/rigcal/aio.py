@@ -1,4 +1,4 @@
-"""A client of the calibration service for asyncio."""
+"""An asyncio client of the calibration service."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rigcal.rig import RigLike
 
 
 class AsyncClient:
-    """As `Client`, with coroutines. Connects when it is entered, or by `connect`.
+    """`Client` with coroutines. Connects on entering the context, or by `connect`.
 
         >>> async with rigcal.AsyncClient("rig-server:7700") as service:
         ...     result = await service.calibrate("run.csv", "rig.textproto")
 
-    One call at a time goes over a connection; others wait for it.
+    A connection runs one call at a time; other calls wait.
     """
 
     def __init__(self, address: Optional[str] = None, *, tls_cert: Any = None, tls_key: Any = None,
@@ -35,7 +35,7 @@ class AsyncClient:
         self.server_version = ""
 
     async def connect(self) -> None:
-        """Connects. Raises as `Client`."""
+        """Connects. Raises the same exceptions as `Client`."""
         address = self._address
         if address.unix_path:
             opening: Any = asyncio.open_unix_connection(address.unix_path)
@@ -48,7 +48,7 @@ class AsyncClient:
         self.server_version = (await self._run(_wire.hello())).server_version
 
     async def close(self) -> None:
-        """Ends the connection; jobs go on."""
+        """Closes the connection; jobs continue."""
         if self._writer is not None:
             self._writer.close()
             try:
@@ -121,7 +121,8 @@ class AsyncClient:
 
     async def calibrate(self, recordings: RecordingsLike, rig: RigLike, *,
                         progress: ProgressLike = None, **options: Any) -> Result:
-        """Uploads, calibrates there, and returns the result. Cancelling this cancels the job."""
+        """Uploads, calibrates on the service, and returns the result. Cancellation cancels the job.
+        """
         job_id = await self.submit(recordings, rig, **options)
         try:
             with telling(progress) as tell:
@@ -137,7 +138,7 @@ class AsyncClient:
         return result
 
     async def _cancel_quietly(self, job_id: str) -> None:
-        """Over a connection of its own: this one may stand in the middle of a message."""
+        """Uses a new connection: this one may have a partial message."""
         other = AsyncClient.__new__(AsyncClient)
         other.__dict__.update(_address=self._address, _timeout=self._timeout,
                               _notifications=deque(), _reader=None, _writer=None,

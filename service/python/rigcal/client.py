@@ -1,4 +1,4 @@
-"""A client of the calibration service that waits."""
+"""A blocking client of the calibration service."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Client:
 
     Args:
         address: "HOST:PORT" or "unix:/PATH"; default: RIGCAL_SERVER, else this machine's service.
-        tls_cert, tls_key, tls_ca: files by which both ends prove who they are; default: no TLS.
-        timeout: longest silence of a service that owes a reply [s].
+        tls_cert, tls_key, tls_ca: certificate, key and authority for TLS; default: no TLS.
+        timeout: longest wait for a reply [s].
 
     Raises:
-        ConnectionError: when the service cannot be reached, or not any more.
-        ServiceError: when it refuses; also of every method.
-        InputError: for an address or files that cannot be used.
+        ConnectionError: if the service cannot be reached or the connection is lost.
+        ServiceError: if the service refuses; every method can raise it.
+        InputError: for an invalid address or unusable TLS files.
     """
 
     def __init__(self, address: Optional[str] = None, *, tls_cert: Any = None, tls_key: Any = None,
@@ -60,7 +60,7 @@ class Client:
         return self._address.tls.wrap_socket(connection, server_hostname=self._address.host)
 
     def close(self) -> None:
-        """Ends the connection; jobs go on."""
+        """Closes the connection; jobs continue."""
         self._socket.close()
 
     def __enter__(self) -> Client:
@@ -70,31 +70,31 @@ class Client:
         self.close()
 
     def sessions(self) -> list[Any]:
-        """The recordings that the service has (rigcal.messages SessionInfo), newest first."""
+        """Returns the recordings on the service (rigcal.messages SessionInfo), newest first."""
         return self._list(_wire.sessions())
 
     def jobs(self) -> list[Any]:
-        """The jobs that the service has (JobInfo), newest first."""
+        """Returns the jobs on the service (JobInfo), newest first."""
         return self._list(_wire.jobs())
 
     def job(self, job_id: str) -> Any:
-        """How a job stands (JobInfo)."""
+        """Returns the state of a job (JobInfo)."""
         return self._run(_wire.job(job_id))
 
     def upload(self, recording: RecordingLike) -> str:
-        """Uploads a file or a table, unless the service has it, and returns its session's id."""
+        """Uploads a file or table unless the service has it; returns the session id."""
         return str(self._run(_wire.upload(recording)))
 
     def submit(self, recordings: RecordingsLike, rig: RigLike, **options: Any) -> str:
         """Uploads recordings, submits a job and returns its id.
 
-        Recordings may be "session:ID". Options are those of `rigcal.calibrate` that a job has, and
-        `job_id`, `max_iterations` and `cross_validate`.
+        Recordings may be "session:ID". Options: `job_id`, `cross_validate`, and the options of
+        `rigcal.calibrate` that a job supports.
         """
         return str(self._run(_wire.submit(recordings, rig, **options)).job_id)
 
     def watch(self, job_id: str) -> Iterator[Any]:
-        """How a job stands (JobInfo), now and whenever that changes, until it has ended."""
+        """Yields the state of a job (JobInfo) now and after every change, until it has ended."""
         told = self._run(_wire.subscribe(job_id))
         yield told
         while not _wire.has_ended(told):
@@ -102,18 +102,18 @@ class Client:
             yield told
 
     def result(self, job_id: str) -> Result:
-        """The result of a job that is done, with table and report; trajectories stay there."""
+        """Returns the result of a finished job, with table and report but without trajectories."""
         result: Result = self._run(_wire.result(job_id))
         return result
 
     def report(self, job_id: str, path: Any, *, cross_validation: bool = False) -> None:
-        """Writes the report of a job that is done."""
+        """Writes the report of a finished job as HTML."""
         page = self._run(_wire.report(job_id, cross_validation))
         with open(os.fspath(path), "w", encoding="utf-8") as file:
             file.write(page)
 
     def cancel(self, job_id: str) -> Any:
-        """Ends a job that waits or runs (JobInfo)."""
+        """Cancels a waiting or running job (JobInfo)."""
         return self._run(_wire.cancel(job_id))
 
     def delete_job(self, job_id: str) -> None:
@@ -126,7 +126,7 @@ class Client:
 
     def calibrate(self, recordings: RecordingsLike, rig: RigLike, *, progress: ProgressLike = None,
                   **options: Any) -> Result:
-        """Uploads, calibrates there, and returns the result. Ctrl-C cancels the job."""
+        """Uploads, calibrates on the service, and returns the result. Ctrl-C cancels the job."""
         job_id = self.submit(recordings, rig, **options)
         try:
             with telling(progress) as tell:
@@ -142,7 +142,7 @@ class Client:
         return result
 
     def _cancel_quietly(self, job_id: str) -> None:
-        """Over a connection of its own: this one may stand in the middle of a message."""
+        """Uses a new connection: this one may have a partial message."""
         try:
             with Client._of(self._address, self._timeout) as other:
                 other.cancel(job_id)

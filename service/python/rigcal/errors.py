@@ -1,4 +1,4 @@
-"""What goes wrong, told in one sentence each."""
+"""Exceptions and findings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence
 
 
 def shown(value: Any) -> str:
-    """How a message calls an argument: a short value itself, else what it is."""
+    """Returns how a message shows an argument: a short value, or its type."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value) if len(repr(value)) <= 60 else repr(value)[:60] + "…"
     kind = type(value).__name__
@@ -17,20 +17,20 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something noticed about a recording or the description of the rig."""
+    """An observation about a recording or the rig file."""
 
-    kind: str  #: a word for programs: "outliers", "slip", "lost-time", …
-    severity: str  #: "note", "warning", or "fault": estimates would be nonsense
-    recording: str  #: empty: of all
+    kind: str  #: an identifier for programs: "outliers", "slip", "lost-time", …
+    severity: str  #: "note", "warning", or "fault" (estimates would be meaningless)
+    recording: str  #: empty: all recordings
     channel: str  #: encoder, joint, motor or parameter; empty: none
-    start: float  #: where in the recording [s]; NaN: everywhere
+    start: float  #: time in the recording [s]; NaN: everywhere
     end: float
-    size: float  #: in `unit`; NaN where there is none
+    size: float  #: in `unit`; NaN: none
     unit: str
-    confidence: float  #: that it is there, 0 to 1
+    confidence: float  #: probability that it is real, 0 to 1
     what: str  #: one sentence
-    advice: str  #: what to do
-    treatment: str  #: what rigcal did by itself; empty: nothing
+    advice: str  #: what the user should do
+    treatment: str  #: what rigcal did automatically; empty: nothing
 
     @classmethod
     def _from_json(cls, fields: Mapping[str, Any]) -> Finding:
@@ -45,27 +45,27 @@ class Finding:
 
 
 class InputError(ValueError):
-    """Bad input. The message says where, what, and what to do."""
+    """Invalid input. The message gives the place, the problem and the remedy."""
 
 
 class FaultyInput(InputError):
-    """Recordings or a description with which estimates would be nonsense.
+    """Recordings or a rig file with faults that would make the estimates meaningless.
 
-    `as_is=True` calibrates nevertheless.
+    `as_is=True` calibrates anyway.
     """
 
     def __init__(self, text: str, findings: Sequence[Mapping[str, Any] | Finding] = ()) -> None:
         super().__init__(text)
         self.findings: list[Finding] = [
             finding if isinstance(finding, Finding) else Finding._from_json(finding)
-            for finding in findings]  #: not the faults alone
+            for finding in findings]  #: including notes and warnings
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (FaultyInput, (str(self), self.findings))
 
 
 class ServiceError(Exception):
-    """The service's answer was an error."""
+    """An error reply of the service."""
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)

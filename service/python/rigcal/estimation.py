@@ -37,31 +37,31 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     """Estimates a rig's free parameters from recordings, as `rigcal calibrate` does.
 
     Args:
-        recordings: one or several: paths of files (CSV, MCAP, MAT, HDF5, ROS 2 bags), DataFrames,
-            or arrays by name, with the columns that the rig file's recording { } names. One set of
-            parameters for all.
+        recordings: one or several: file paths (CSV, MCAP, MAT, HDF5, ROS 2 bags), DataFrames, or
+            arrays by name, with the columns named in the rig file's recording { }. All share one
+            set of parameters.
         rig: path or text of a rig file, or a Rig.
-        parameters: "physical" or "shadow" (docs/method.md); or where values come from: a Result,
-            the file of one, or numbers by name.
-        free, fix, start: parameters to estimate, to keep ({name: value}, None: at the value they
-            have), to start at a value.
-        withhold: sensors whose readings are left out.
-        step: time step h [s]; default: chosen.
+        parameters: "physical" or "shadow" (docs/method.md); or a source of values: a Result, its
+            file, or numbers by name.
+        free, fix, start: parameters to estimate, to fix ({name: value}; None: at the present
+            value), or to start at a value.
+        withhold: sensors to hold out; their readings are not used.
+        step: time step h [s]; default: automatic.
         from_, to: use samples from and up to these times [s].
-        segments: use these segments only: indices from 0, or "0-3,5".
+        segments: use only these segments: indices from 0, or "0-3,5".
         refine: whether to fit the open-loop simulation afterwards.
-        as_is: use recordings as they are, repair nothing.
-        threads: default: one for each processor. The result is the same with any number.
+        as_is: use the recordings without repairs.
+        threads: number of threads; default: one per processor. Does not affect the result.
         progress: True prints on standard error; a function is called with stage, iteration, cost,
             gradient.
-        acceleration_noise, filter_cutoff [Hz], inertias, max_iterations: of the method; default:
+        acceleration_noise, filter_cutoff [Hz], inertias, max_iterations: method settings; default:
             from the data, 10, "log-cholesky", 100.
-        kappa, compliance, damping_time, residual, states, approach: of shadow parameters alone.
+        kappa, compliance, damping_time, residual, states, approach: for shadow parameters only.
 
     Raises:
-        FaultyInput: where estimates would be nonsense; `findings` tell why.
-        InputError: naming file, line and field, and what to do.
-        KeyboardInterrupt: at Ctrl-C, after the iteration under way.
+        FaultyInput: if estimates would be meaningless; see its `findings`.
+        InputError: for invalid input; the message gives file, line, field and remedy.
+        KeyboardInterrupt: at Ctrl-C, after the current iteration.
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
@@ -82,15 +82,15 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
                   from_: Optional[float] = None, to: Optional[float] = None,
                   segments: Segments = None, refine: bool = True, as_is: bool = False,
                   threads: Optional[int] = None, progress: ProgressLike = None) -> CrossValidation:
-    """Predicts every recording, or piece of one, from all others.
+    """Predicts each recording, or piece of one, from all others.
 
     Args:
         by: hold out a "recording" or a "segment" at a time; default: recording, segment for a
             single recording.
-        pieces: cut every segment into so many pieces of equal length.
+        pieces: cut every segment into this many pieces of equal length.
         piece_length: cut every segment into pieces of this length [s].
 
-    Every other argument, and what is raised, as of `calibrate`.
+    Other arguments and exceptions: see `calibrate`.
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,
@@ -114,16 +114,16 @@ def validate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameters
              from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
              refine: bool = True, threads: Optional[int] = None,
              progress: ProgressLike = None) -> Validation:
-    """Tells how well given parameters predict recordings; only initial states are estimated.
+    """Evaluates given parameters on recordings; estimates only initial states.
 
     Args:
-        parameters: a Result, the file of one, or numbers by name; default: the rig file's values.
-        window: cut every segment into windows of this length, each with an initial state of its
-            own [s]; default: whole segments.
-        start_window: estimate a window's initial state from its first seconds alone, and judge the
-            rest [s]; default: from all of it.
+        parameters: a Result, its file, or numbers by name; default: the rig file's values.
+        window: cut every segment into windows of this length, each with its own initial state [s];
+            default: whole segments.
+        start_window: estimate a window's initial state from its first seconds only, and evaluate on
+            the rest [s]; default: use all of it for both.
 
-    Every other argument, and what is raised, as of `calibrate`.
+    Other arguments and exceptions: see `calibrate`.
     """
     request = make_request(
         recordings, rig, parameters=parameters, start=start, withhold=withhold, from_=from_, to=to,
@@ -142,9 +142,9 @@ def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLik
           free: Names = (), fix: Values = (), start: Values = (), withhold: Names = (),
           from_: Optional[float] = None, to: Optional[float] = None, segments: Segments = None,
           threads: Optional[int] = None, progress: ProgressLike = None) -> Examination:
-    """Looks at recordings and a description before any calibration, as `rigcal check` does.
+    """Checks recordings and the rig file before a calibration, as `rigcal check` does.
 
-    Arguments, and what is raised, as of `calibrate`; findings are returned, not raised.
+    Arguments and exceptions: see `calibrate`; findings are returned, not raised.
     """
     request = make_request(
         recordings, rig, parameters=parameters, free=free, fix=fix, start=start,

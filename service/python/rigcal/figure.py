@@ -1,4 +1,4 @@
-"""Figures of results."""
+"""Plots of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SEGMENTS_SHOWN = 4
 _MEASURED, _SIMULATED, _RESIDUAL = "#888888", "#0b62a4", "#b5442d"
-# More points than a figure has columns of pixels only make it slow.
+# More points than pixel columns only make a figure slow.
 _POINTS_MAX = 4000
 
 
@@ -30,7 +30,7 @@ def _pyplot() -> Any:
 
 
 def draw_result(result: Result, segments: Optional[Sequence[int]]) -> Figure:
-    """Readings, open-loop simulation and their difference for each sensor; the intervals below."""
+    """Plots readings, open-loop simulation and their difference per sensor; intervals below."""
     pyplot = _pyplot()
     chosen = list(range(len(result.trajectories)))[:_SEGMENTS_SHOWN] if segments is None else \
         [int(index) for index in segments]
@@ -48,7 +48,7 @@ def draw_result(result: Result, segments: Optional[Sequence[int]]) -> Figure:
     if above is not None:
         _draw_trajectories(above, result, chosen)
     _draw_intervals(below.subplots(), result)
-    pyplot.close(figure)  # shown by whoever holds it, once
+    pyplot.close(figure)  # the caller shows it, once
     return figure
 
 
@@ -84,7 +84,7 @@ def _draw_trajectories(figure: Any, result: Result, chosen: Sequence[int]) -> No
 
 
 def _draw_intervals(axis: Any, result: Result) -> None:
-    """How well each parameter is known, on one scale."""
+    """Plots the relative 95 % interval of each parameter on one scale."""
     frame = result.parameters
     value, half = frame["value"].to_numpy(), frame["half_interval"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):

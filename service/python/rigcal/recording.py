@@ -17,28 +17,28 @@ from rigcal.rig import RigLike
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a recording without a gap."""
+    """A part of a recording without gaps."""
 
-    time: NDArray[np.float64]  #: of the rows [s]
-    readings: NDArray[np.float64]  #: rows × encoders, in `units`; NaN where nothing was read
-    control: NDArray[np.float64]  #: rows × motors, in the control's unit; held until the next row
+    time: NDArray[np.float64]  #: time of each row [s]
+    readings: NDArray[np.float64]  #: rows × encoders, in `units`; NaN: no reading
+    control: NDArray[np.float64]  #: rows × motors, in the control's unit; zero-order hold
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording as the estimator sees it, before anything is repaired."""
+    """A recording as imported for the estimator, before repairs."""
 
     name: str
-    sensors: list[str]  #: of the columns of readings
-    units: list[str]  #: of the same: "rad", "m" of what slides
-    motors: list[str]  #: of the columns of control
-    period: float  #: sampling period [s]; the mean one where it varies
-    rows: int  #: in the file
+    sensors: list[str]  #: names of the columns of readings
+    units: list[str]  #: their units: "rad", or "m" for prismatic joints
+    motors: list[str]  #: names of the columns of control
+    period: float  #: sampling period [s]; the mean if it varies
+    rows: int  #: number of rows in the file
     segments: list[Segment]
-    notes: list[str] = field(default_factory=list)  #: what the import has to tell
+    notes: list[str] = field(default_factory=list)  #: notes of the import
 
     def to_frame(self) -> pd.DataFrame:
-        """All segments as one table: segment, time [s], encoders in `units`, controls."""
+        """Returns all segments as one table: segment, time [s], encoders in `units`, controls."""
         parts = []
         for index, segment in enumerate(self.segments):
             part = pd.DataFrame({"segment": index, "time": segment.time})
@@ -50,10 +50,10 @@ class Recording:
 
 def load_recording(recording: RecordingLike, rig: RigLike, *, from_: float | None = None,
                    to: float | None = None, segments: Any = None) -> Recording:
-    """Reads a recording as a calibration would: units converted, cut at gaps, nothing invented.
+    """Imports a recording as a calibration does: converts units, cuts at gaps, fills nothing in.
 
     Raises:
-        InputError: naming file, line and field, and what to do.
+        InputError: for invalid input; the message gives file, line, field and remedy.
     """
     if isinstance(recording, (list, tuple)):
         raise InputError("load_recording takes one recording; call it for each")

@@ -1,4 +1,4 @@
-"""What calibrations found."""
+"""Results of calibrations and related commands."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One segment as it was read and as the estimate explains it."""
+    """The readings of one segment, with the estimated and simulated states."""
 
     recording: str
     time: NDArray[np.float64]  #: [s]
-    measured: NDArray[np.float64]  #: rows × sensors, in their units; NaN where nothing was read
-    estimated: NDArray[np.float64]  #: of the estimated states
-    simulated: NDArray[np.float64]  #: open loop from the estimated start
+    measured: NDArray[np.float64]  #: rows × sensors, in their units; NaN: no reading
+    estimated: NDArray[np.float64]  #: readings of the estimated states
+    simulated: NDArray[np.float64]  #: open loop from the estimated initial state
     control: NDArray[np.float64]  #: rows × motors
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is to be thought of the model."""
+    """An assessment of the model."""
 
     kind: str  #: "holds", "doubtful", "does-not-hold", "explains-nothing"
     sentence: str
@@ -51,7 +51,7 @@ _PARAMETER_FIELDS = {"value": "value", "standard_deviation": "standardDeviation"
 
 
 def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """rigcal.v1.ParameterResult as a table by name."""
+    """Converts rigcal.v1.ParameterResult into a table indexed by name."""
     columns: dict[str, list[Any]] = {
         column: [float(entry.get(field, "nan")) for entry in entries]
         for column, field in _PARAMETER_FIELDS.items()}
@@ -64,18 +64,18 @@ def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 class Outcome:
-    """What every result has: its JSON, and where it was made here, a text and a report."""
+    """Base of all results: the JSON and, if computed here, a text and a report."""
 
     def __init__(self, document: Mapping[str, Any], *, text: Optional[str] = None,
                  table: Optional[str] = None, page: Optional[str] = None) -> None:
-        self.document = document  #: the JSON that `--json` writes, as Python's types
+        self.document = document  #: the JSON of `--json`, as Python types
         self._text = text
         self._table = table
         self._page = page
 
     @property
     def notes(self) -> list[str]:
-        """What was chosen, dropped or suspicious."""
+        """Automatic choices, omitted data, and warnings."""
         return list(self.document.get("notes", ()))
 
     @property
@@ -90,14 +90,14 @@ class Outcome:
         return self._table
 
     def to_json(self, path: Union[None, str, os.PathLike[str]] = None) -> str:
-        """The same JSON as `--json` writes; written to `path` if there is one."""
+        """Returns the JSON of `--json`; also writes it to `path` if given."""
         text = json.dumps(self.document, indent=1) if self._text is None else self._text
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
     def report(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes the same page as `--plot`: one HTML file without external resources."""
+        """Writes the page of `--plot`: one HTML file without external resources."""
         if self._page is None:
             raise InputError("there is no report of a result that was read from JSON; calibrate "
                              "again, or ask the service for it")
@@ -114,13 +114,13 @@ class Result(Outcome):
                  sensors: Sequence[tuple[str, str]] = (), controls: Sequence[str] = (),
                  **texts: Optional[str]) -> None:
         super().__init__(document, **texts)
-        self.trajectories = list(trajectories)  #: one a segment; none of results from elsewhere
-        self.sensors = list(sensors)  #: name and unit, of the columns of trajectories
-        self.controls = list(controls)  #: of the columns of control
+        self.trajectories = list(trajectories)  #: one per segment; empty if not computed here
+        self.sensors = list(sensors)  #: name and unit of the columns of trajectories
+        self.controls = list(controls)  #: names of the columns of control
 
     @classmethod
     def load(cls, path: Union[str, os.PathLike[str]]) -> Result:
-        """Reads what `to_json` or `rigcal calibrate --json` wrote."""
+        """Reads a file written by `to_json` or `rigcal calibrate --json`."""
         name = os.fspath(path)
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -136,28 +136,27 @@ class Result(Outcome):
 
     @property
     def parameters(self) -> pd.DataFrame:
-        """The estimated parameters: value, deviations, half the 95 % interval, unit, bounds.
+        """The estimates: value, standard deviations, half 95 % interval, unit, bounds.
 
-        `noise` and `scatter` are what `standard_deviation` is the larger of, where pieces of the
-        recordings disagree; deviations are infinite where the data cannot see a parameter.
-        `data_value` and `data_deviation` are what the data alone say, where something was known
-        beforehand; else NaN.
+        If pieces of the recordings disagree, `standard_deviation` is the larger of `noise` and
+        `scatter`. Standard deviations are infinite for unidentifiable parameters. With priors,
+        `data_value` and `data_deviation` are the estimate without them; otherwise NaN.
         """
         return parameter_frame(self.document["parameters"])
 
     @property
     def tied(self) -> pd.DataFrame:
-        """What follows from the parameters by ties of the rig file."""
+        """Parameters that follow from the estimates by equations of the rig file."""
         return parameter_frame(self.document.get("tied", ()))
 
     @property
     def covariance(self) -> pd.DataFrame:
-        """Free × free parameters."""
+        """Covariance of the free parameters, n × n."""
         return self._matrix("covariance")
 
     @property
     def correlation(self) -> pd.DataFrame:
-        """Free × free parameters."""
+        """Correlation of the free parameters, n × n."""
         return self._matrix("correlation")
 
     @property
@@ -167,24 +166,24 @@ class Result(Outcome):
 
     @property
     def findings(self) -> list[Finding]:
-        """What was noticed about the recordings and the description."""
+        """Findings about the recordings and the rig file."""
         return [Finding._from_json(finding) for finding in self.document.get("findings", ())]
 
     @property
     def simulation(self) -> pd.Series:
-        """Root mean square of the open-loop error of each joint [rad, m of what slides]."""
+        """Root mean square of the open-loop error per joint [rad; m if prismatic]."""
         rows = self.document["simulation"]
         return pd.Series([float(row.get("rmseM", row["rmseRad"])) for row in rows],
                          index=pd.Index([row["hinge"] for row in rows], name="joint"), name="rmse")
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What was asked for and what the calibration chose."""
+        """Options as requested and as chosen by the calibration."""
         options: Mapping[str, Any] = self.document["options"]
         return options
 
     def plot(self, segments: Optional[Sequence[int]] = None) -> Figure:
-        """Draws readings, simulation and their difference for every sensor, and the intervals.
+        """Plots readings, simulation and their difference per sensor, and the intervals.
 
         Args:
             segments: indices into `trajectories`; default: the first four.
@@ -199,7 +198,7 @@ class Result(Outcome):
         return pd.DataFrame(np.array(rows).reshape(len(names), len(names)), names, names)
 
     def _values(self) -> list[tuple[str, str, float]]:
-        """Name, unit and value of what was estimated, then of what follows."""
+        """Returns name, unit and value of the estimated parameters, then of the tied ones."""
         entries = list(self.document["parameters"]) + list(self.document.get("tied", ()))
         return [(entry["name"], entry["unit"], float(entry["value"])) for entry in entries]
 
@@ -222,7 +221,7 @@ class Result(Outcome):
 
 
 class CrossValidation(Outcome):
-    """Every piece of the recordings predicted from all others."""
+    """Predictions of each piece of the recordings from all others."""
 
     @property
     def pieces(self) -> list[str]:
@@ -230,7 +229,7 @@ class CrossValidation(Outcome):
 
     @property
     def parameters(self) -> pd.DataFrame:
-        """Every parameter over the folds: mean, deviation by the jackknife, deviation as reported."""
+        """Parameters over the folds: mean, jackknife deviation, reported deviation."""
         rows = self.document["parameters"]
         fields = {"mean": "mean", "jackknife": "jackknifeStandardDeviation",
                   "reported": "reportedStandardDeviation"}
@@ -242,9 +241,9 @@ class CrossValidation(Outcome):
 
     @property
     def errors(self) -> dict[str, pd.DataFrame]:
-        """For each joint the open-loop errors, in `units`: a row a fold, a column a piece.
+        """Open-loop errors of each joint, in `units`: a row per fold, a column per piece.
 
-        Fold i holds out piece i, so that the diagonal holds predictions.
+        Fold i holds out piece i, so the diagonal contains predictions.
         """
         return {matrix["hinge"]: pd.DataFrame(
             [[float(value) for value in row["values"]] for row in matrix["rmseRad"]],
@@ -252,17 +251,17 @@ class CrossValidation(Outcome):
 
     @property
     def units(self) -> dict[str, str]:
-        """Of the errors of each joint: "rad", "m" of what slides."""
+        """Units of the errors of each joint: "rad", or "m" if prismatic."""
         return {matrix["hinge"]: matrix["unit"] for matrix in self.document["simulationMatrices"]}
 
 
 class Validation(Outcome):
-    """How well given parameters predict recordings."""
+    """Errors of given parameters on recordings."""
 
     def __init__(self, document: Mapping[str, Any], *, trajectories: Sequence[Trajectory] = (),
                  sensors: Sequence[tuple[str, str]] = (), **texts: Optional[str]) -> None:
         super().__init__(document, **texts)
-        self.trajectories = list(trajectories)  #: one a window
+        self.trajectories = list(trajectories)  #: one per window
         self.sensors = list(sensors)  #: name and unit
 
     @property
@@ -272,7 +271,7 @@ class Validation(Outcome):
 
     @property
     def errors(self) -> pd.DataFrame:
-        """A row for each recording and sensor: open-loop errors and the readings' noise."""
+        """Open-loop errors and noise of the readings, a row per recording and sensor."""
         rows = []
         told = list(self.document["recordings"])
         for recording in told:
@@ -287,21 +286,21 @@ class Validation(Outcome):
 
 
 class Examination(Outcome):
-    """What recordings and a description look like, before anything is fitted."""
+    """Findings on recordings and a rig file, before any fit."""
 
     @property
     def findings(self) -> list[Finding]:
-        """The worst first."""
+        """Findings, most severe first."""
         return [Finding._from_json(finding) for finding in self.document["findings"]]
 
     @property
     def worst(self) -> str:
-        """Severity of the worst finding: "none", "note", "warning", "fault"."""
+        """Severity of the most severe finding: "none", "note", "warning", "fault"."""
         return str(self.document["worst"])
 
     @property
     def excitation(self) -> pd.DataFrame:
-        """With which deviation a calibration will know each free parameter, by noise alone."""
+        """Predicted standard deviation of each free parameter, from noise only."""
         rows = self.document["excitation"]
         return pd.DataFrame({"start": [float(row["start"]) for row in rows],
                              "standard_deviation": [float(row["standardDeviation"])

@@ -1,4 +1,4 @@
-"""Rigs, as their files describe them."""
+"""Rigs and their files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rigcal.errors import InputError, shown
 
 
 def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
-    """The text of a file; `what` says which file it should have been."""
+    """Returns the text of a file; `what` names the expected kind of file in errors."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -25,11 +25,11 @@ def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
 
 
 class Rig:
-    """A mechanism and what is known of it (docs/rig.md describes the files).
+    """A mechanism and its known values, from a rig file (docs/rig.md).
 
     Args:
         source: path of a rig file, or its text.
-        name: by which messages call a text.
+        name: name for messages if `source` is text.
     """
 
     def __init__(self, source: Union[str, os.PathLike[str]], name: str = "rig") -> None:
@@ -43,12 +43,12 @@ class Rig:
 
     @property
     def name(self) -> str:
-        """The rig's name, or that of its file."""
+        """The rig's name, or its file."""
         return self._facts.name or self.path
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns of recordings, as the rig file's recording { } has them."""
+        """Column names of recordings, from the rig file's recording { }."""
         return self._facts.columns
 
     @property
@@ -58,7 +58,7 @@ class Rig:
 
     @property
     def motors(self) -> list[str]:
-        """Names of the joints that are driven, in the order of the columns of control."""
+        """Names of the driven joints, in the order of the columns of control."""
         return self._facts.motors
 
     @property
@@ -81,7 +81,7 @@ def _rebuild(path: str, text: str) -> Rig:
     return rig
 
 
-#: What is taken for a rig: a path, a text, or a Rig.
+#: accepted as a rig
 RigLike = Union[str, "os.PathLike[str]", Rig]
 
 

@@ -1,4 +1,4 @@
-"""Runs of a rig that were never made."""
+"""Simulation of rigs."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from rigcal.rig import RigLike, read_text
 def simulate(rig: RigLike, scenario: Union[str, os.PathLike[str]], *,
              parameters: ParametersLike = None, start: Values = (),
              step: float = 1e-4) -> pd.DataFrame:
-    """Simulates a scenario as `rigcal simulate` does: by SPOOK, or where a joint slides or holds
-    fast by the equations of motion.
+    """Simulates a scenario as `rigcal simulate` does: with SPOOK, or with the equations
+    of motion if a joint is not revolute.
 
     Args:
         rig: path, text, or Rig.
         scenario: path of a scenario file (proto/scenario.proto), or its text.
-        parameters: values of a result, of its file, or by name; default: the rig file's.
-        start: values by name, over those.
+        parameters: values from a Result, its file, or by name; default: the rig file's.
+        start: values by name, which override those.
         step: time step h [s]; the sampling period is a whole multiple of it.
 
     Returns:
-        The run, with the columns of the rig file's recording { }, as `calibrate` takes it;
-        `attrs["notes"]` tells of limits that were met.
+        The run as a table with the columns of the rig file's recording { }, as accepted by
+        `calibrate`. `attrs["notes"]` reports limits that were reached.
 
     Raises:
-        InputError: naming file, line and field, and what to do.
+        InputError: for invalid input; the message gives file, line, field and remedy.
     """
     if isinstance(scenario, str) and ("\n" in scenario or "{" in scenario):
         name, text = "scenario", scenario

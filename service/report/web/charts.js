@@ -1,19 +1,18 @@
-// Draws the charts of a page anew where they can be zoomed into, over the pictures that stand there
-// for paper and for readers without scripts, and saves the data of figures as CSV and what they
-// show on paper as SVG.
+// Replaces the static pictures of a page, which serve paper and readers without scripts, by
+// zoomable charts. Saves the data of figures as CSV, and the static pictures as SVG.
 "use strict";
 const charts = (() => {
-  const kDigits = { f32: 7, f64: 12 };  // that the precision holds
-  const kNear = 4;                      // [px] within which a mark is pointed at
-  const kCursorStep = 1, kCursorLeap = 20;  // [px] of an arrow key, and with Shift
-  const kZoom = 0.5;                    // of the range that remains with "+"
-  // What drawings have from the page's style, and must hold themselves once they are saved.
+  const kDigits = { f32: 7, f64: 12 };  // decimal digits of each precision
+  const kNear = 4;  // [px] distance at which a mark counts as pointed at
+  const kCursorStep = 1, kCursorLeap = 20;  // [px] per arrow key, and with Shift
+  const kZoom = 0.5;  // share of the range that remains after "+"
+  // Style properties of drawings that must be copied into saved ones.
   const kDrawn = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray",
                   "stroke-linejoin", "opacity", "font-size", "font-weight"];
 
   const shorter = (value, digits) => Number(value.toPrecision(digits));
 
-  // What follows writes numbers as notation/number_format and notation/axis_ticks do.
+  // The following functions format numbers as notation/number_format and notation/axis_ticks do.
   const kPlainDecimals = 6, kTickLength = 7;
 
   const mayBePlain = (size, decimals) => size === 0 ||
@@ -51,7 +50,7 @@ const charts = (() => {
     });
   }
 
-  // Texts of an axis's ticks, and what is taken off all of them.
+  // Returns the texts of an axis's ticks and the offset common to all.
   function tickTexts(ticks) {
     const gaps = ticks.slice(1).map((tick, k) => Math.abs(tick - ticks[k])).filter(gap => gap > 0);
     if (!gaps.length) return { texts: ticks.map(tick => number(tick)), offset: "" };
@@ -69,7 +68,7 @@ const charts = (() => {
                                            : { texts: whole, offset: "" };
   }
 
-  // At a tick of a logarithmic axis: plain from 0.001 to 9999, "5·10⁴" beyond.
+  // Formats a tick of a logarithmic axis: plain from 0.001 to 9999, else "5·10⁴".
   function decadeText(value) {
     const exponent = Math.floor(Math.log10(value) + 1e-9);
     if (exponent >= -3 && exponent < 4) return number(value);
@@ -78,7 +77,7 @@ const charts = (() => {
     return factor === "1" ? power : factor + "·" + power;
   }
 
-  // The label of an axis with what is taken off its ticks: "angle − 1.5 [rad]".
+  // Returns an axis label with the ticks' common offset: "angle − 1.5 [rad]".
   function labelWithOffset(label, offset) {
     if (!offset) return label;
     const text = offset.startsWith("-") ? " + " + offset.slice(1) : " − " + offset;
@@ -86,7 +85,7 @@ const charts = (() => {
     return unit < 0 ? label + text : label.slice(0, unit) + text + label.slice(unit);
   }
 
-  // Numbers as service/report/embedded_data wrote them; null where there is none.
+  // Decodes numbers written by service/report/embedded_data; null means no value.
   function decode(data) {
     if (data.values) return data.values;
     if (data.count) {
@@ -108,7 +107,7 @@ const charts = (() => {
     return [figure.columns.map(column => cell(column.name)).join(","), ...rows, ""].join("\n");
   }
 
-  // A drawing, with its style in itself.
+  // Copies a drawing with its style inlined.
   function styled(node) {
     const copy = node.cloneNode(false);
     if (node.nodeType !== Node.ELEMENT_NODE) return copy;
@@ -121,7 +120,7 @@ const charts = (() => {
     return copy;
   }
 
-  // All pictures of a figure in one, where and as large as they stand on paper.
+  // Combines all pictures of a figure as laid out on paper.
   function svg(element) {
     const space = element.querySelector("svg").namespaceURI;
     const make = (name, attributes) => {
@@ -210,7 +209,7 @@ const charts = (() => {
     };
   }
 
-  // Whether values span a decade; within less of it a logarithmic axis would show a line that is flat.
+  // Whether values span a decade; on a logarithmic axis a smaller range would look flat.
   function spansDecade(columns) {
     let low = Infinity, high = 0;
     for (const value of columns.flat()) {
@@ -219,7 +218,7 @@ const charts = (() => {
     return high >= 10 * low;
   }
 
-  // One chart; `linked` are those that are zoomed together with it.
+  // Draws one chart; `linked` are the charts that zoom with it.
   function draw(chart, figure, columns, place, linked) {
     const said = document.createElement("p");
     said.className = "said";
@@ -307,7 +306,7 @@ const charts = (() => {
     action();
   }
 
-  // Charts are drawn when they come near the window: a page may have a hundred.
+  // Draws charts when they come near the window: a page may have a hundred.
   function enliven(element, index) {
     const figure = JSON.parse(element.querySelector("script.data").textContent);
     const caption = element.querySelector("figcaption");

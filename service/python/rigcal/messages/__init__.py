@@ -1,1 +1,1 @@
-"""The messages of the service and of files (docs/protocol.md), as Protobuf classes."""
+"""The Protobuf messages of the service and of files (docs/protocol.md)."""
