@@ -20,9 +20,9 @@ struct SecondOrderSection {
 /// Cascade of sections, applied in order.
 using SectionCascade = std::vector<SecondOrderSection>;
 
-/// Digital Butterworth low-pass filter: bilinear transform of the analogue prototype, prewarped so
-/// that the gain at `cutoff` is exactly 1/√2. Every section has gain 1 at frequency zero. With
-/// f the frequency and T the period, the magnitude is
+/// Designs a digital Butterworth low-pass filter: bilinear transform of the analogue prototype,
+/// prewarped so that the gain at `cutoff` is exactly 1/√2. Every section has gain 1 at zero
+/// frequency. With the frequency f and the period T, the magnitude is
 ///
 ///   |H(f)|² = 1 / (1 + (tan(π f T) / tan(π cutoff T))^(2 order)).
 ///
