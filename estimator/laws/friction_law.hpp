@@ -84,17 +84,14 @@ inline double start_whole(double torque, const FrictionScale&) { return torque; 
 inline constexpr double kExcessShare = 0.1;  // initial fraction of the kinetic torque
 inline double start_excess(double torque, const FrictionScale&) { return kExcessShare * torque; }
 
-inline constexpr double kDecayShare = 0.1;  // fraction of the fastest speed over which an excess
-                                            // decays
+inline constexpr double kDecayShare = 0.1;  // of the fastest speed, over which an excess decays
 
-inline constexpr double kRiseShare = 0.2;  // fraction of the mean speed over which smooth friction
-                                           // rises
+inline constexpr double kRiseShare = 0.2;  // of the mean speed, over which smooth friction rises
 inline double start_rise(double, const FrictionScale& scale) {
   return 1.0 / (kRiseShare * scale.speed);
 }
 
-inline constexpr double kSteepestShare = 0.01;  // same fraction for the steepest rise, which is
-                                                // practically a jump
+inline constexpr double kSteepestShare = 0.01;  // the same for the steepest rise, nearly a jump
 inline double steepest_rise(const FrictionScale& scale) {
   return 1.0 / (kSteepestShare * scale.speed);
 }

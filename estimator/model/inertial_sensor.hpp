@@ -110,8 +110,7 @@ inline constexpr const ReadingTraits& reading_traits(Reading reading) {
 
 /// A sensor that measures one quantity along up to three axes.
 struct Instrument {
-  const char* name = "";    ///< its field in the sensor's message, "gyroscope"; "": the sensor
-                            ///< itself
+  const char* name = "";    ///< submessage of the sensor: "gyroscope"; "": the sensor itself
   const char* prefix = "";  ///< prefix of its parameters' names
   Reading reads = {};
   int axis_count = 0;

@@ -20,8 +20,7 @@ using CommandSide = std::vector<double>;
 /// the maximum over all motors.
 struct CommandChange {
   double whole = 0.0;    ///< from row to row
-  bool is_edge = false;  ///< larger than any change beside the gap: a command step at an unknown
-                         ///< time in it
+  bool is_edge = false;  ///< command step at an unknown time in the gap
 };
 void add_change(const CommandSide& before, const CommandSide& after, int missing, double largest,
                 CommandChange& change);

@@ -30,10 +30,8 @@ struct Segment {
   std::vector<ZeroShift> shifts = {};
   bool begins = false;                  ///< whether it is the first of its recording
   std::vector<int> absent_bodies = {};  ///< bodies of the mechanism that are not mounted
-                                        ///< Approximate joint coordinates at row 0, in the
-                                        ///< mechanism's order, predicted from earlier rows [rad or
-                                        ///< m]; empty: unknown. They select the assembly mode of
-                                        ///< loops.
+  /// Approximate joint coordinates at row 0, in the mechanism's order, predicted from earlier rows
+  /// [rad or m]; empty: unknown. They select the assembly mode of loops.
   Eigen::VectorXd assembled = {};
   /// Samples × InertialSensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
   /// forces [m/s²]. No columns: no inertial readings.
