@@ -10,16 +10,16 @@ struct BoxStep {
   Eigen::VectorXi at_bound;  ///< −1: δ = lower, +1: δ = upper, 0: free
 };
 
-/// Smallest relative eigenvalue that solve_box_step takes at face value.
+/// Relative eigenvalues below this are raised to it by solve_box_step.
 inline constexpr double kEigenvalueFloor = 1e-14;
 
-/// Minimises ½ δᵀSδ + sᵀδ subject to lower ≤ δ ≤ upper by a primal active-set method, exact up to
-/// rounding. Eliminating the unconstrained states first makes this the exact constrained step of
-/// the whole problem [Mar, App. C].
+/// Minimizes ½ δᵀSδ + sᵀδ subject to lower ≤ δ ≤ upper by a primal active-set method, exact up to
+/// round-off. If the unconstrained states are eliminated first, this gives the exact constrained
+/// step of the whole problem [Mar, App. C].
 ///
 /// S is scaled to D^{-1/2} S D^{-1/2}. Eigenvalues of the scaled matrix below kEigenvalueFloor
-/// times the largest are rounding noise of a direction the data cannot see; they are raised to the
-/// floor, so that the step exists for any S.
+/// times the largest are round-off in unidentifiable directions. They are raised to this floor, so
+/// that a step exists for any S.
 ///
 /// @param S      p x p, symmetric, positive semi-definite up to rounding
 /// @param s      p
