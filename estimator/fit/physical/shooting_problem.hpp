@@ -45,8 +45,8 @@ struct ShootingGrid {
 /// Noise levels.
 struct ShootingNoise {
   Eigen::VectorXd angle;          ///< per sensor: standard deviation of a reading [rad or m]
-  Eigen::VectorXd acceleration;   ///< per coordinate: root spectral density of the unmodelled
-                                  ///< acceleration [rad/s²/√Hz]
+  Eigen::VectorXd acceleration;   ///< per coordinate: root spectral density of process noise
+                                  ///< [rad/s²/√Hz]
   Eigen::VectorXd inertial = {};  ///< per axis of inertial sensors: standard deviation [SI unit]
   /// Per motor: standard deviation, per sample, of the recorded control about the one that acted
   /// [unit of the control]. Empty: the recorded controls acted.
