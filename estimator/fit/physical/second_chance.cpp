@@ -13,8 +13,7 @@ namespace {
 /// neighbouring value.
 constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
 constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a lower decay speed has no visible effect
-constexpr double kDecayed = 3.0;        // fastest over decay speed at which an excess visibly
-                                        // decays
+constexpr double kDecayed = 3.0;        // fastest over decay speed: visible decay
 constexpr double kSameEverywhere = 0.5;  // likewise; an excess loses a fifth there
 constexpr double kTriedExcess = 0.1;     // of the kinetic torque
 
