@@ -46,8 +46,7 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
   }
 }
 
-/// Moment and force that a link's joint transmits to its hinge's body b, about its point there, in
-/// the frame of b.
+/// Moment and force that a link's joint transmits to its body b, about its point and in its frame.
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::reaction(
     std::size_t at) const {
@@ -55,8 +54,7 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
   const Motion& motion = motions_[at];
   Vector3 moment = motion.moment, force = motion.force;
   if (link.sign < 0.0) {
-    // The link is body a, so the reaction on b is the opposite, and along a slide b's point
-    // differs.
+    // The link is body a, so the reaction on b is opposite; along a slide b's point differs.
     if (link.slides) {
       const Vector3 way = motion.from_parent - link.from_parent;
       const T along = way.dot(link.mount.col(0).template cast<T>());

@@ -23,8 +23,7 @@ inline constexpr int kTreeHingesMax = 16;
 enum class JointLoad : int {
   kTorque,       ///< total load along the joint, including motor and friction [N·m]
   kMotorTorque,  ///< K (u − k_e ω) [N·m]
-  /// kTorque without motor, spring and constant torque: friction, end stop, and unmodelled torque
-  /// [N·m]
+  /// kTorque without motor, spring and constant torque: friction, end stop, unmodelled [N·m]
   kFriction,
   kMomentX,  ///< transmitted to body b about the joint's point, body frame [N·m]
   kMomentY,
@@ -67,9 +66,8 @@ class TreeInverseDynamics {
   int hinge_count() const { return static_cast<int>(links_.size()); }
 
   /// Torque imbalance of each joint without dry friction: inertial and gravity torques plus rotor
-  /// inertia, minus motor, viscous friction, drag at joints and of bodies in air, spring and
-  /// constant torque [N·m]. It equals the dry friction torque if the motion obeys the equations of
-  /// motion.
+  /// inertia, minus motor, viscous friction, drag of joints and bodies, spring and constant torque
+  /// [N·m]. Equals the dry friction torque if the motion obeys the equations of motion.
   ///
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor

@@ -22,8 +22,7 @@ struct LoopFacts {
 /// that closes the loops. Rates follow from differences. Without loops nothing changes.
 ///
 /// A loop may have several assembly modes. If the initial readings do not determine one,
-/// `Hinge::assembled_at` selects it. In singular configurations later on, go_through selects the
-/// branch.
+/// `Hinge::assembled_at` selects it. In singular configurations go_through selects the branch.
 ///
 /// @param period  from column to column [s]
 /// @param states  2·joints × samples: angles over rates; those of unobserved joints are ignored

@@ -15,7 +15,7 @@ namespace estimator {
 /// Unknowns per time step.
 enum class StateForm {
   kConfigurations,  ///< configurations only, velocities by differences: half the unknowns
-  kFull,            ///< configurations and velocities, as in the paper
+  kFull,            ///< configurations and velocities, as in [Mar]
 };
 
 /// System whose parameters are estimated.
@@ -31,16 +31,16 @@ struct CalibrationOptions {
   /// Unset: physical if the mechanism is a tree and no option that only a SPOOK simulator has (κ,
   /// ε, τ, ε_w, residual form, state form, approach) is set, else shadow.
   std::optional<EstimateKind> kind;
-  /// h [s]. Shadow: a multiple or integer fraction of the sampling period. Physical: longest
+  /// h [s]. Shadow: multiple or integer fraction of the sampling period. Physical: longest
   /// integration step.
   double step = 0.0;
   /// Physical: root spectral density of the unmodelled acceleration (process noise) [rad/s²/√Hz];
   /// 0: estimated from the data.
   double acceleration_noise = 0.0;
-  double state_error_weight = 0.0;    ///< κ: weight of impulse against angle residuals; 0: chosen
+  double state_error_weight = 0.0;    ///< κ: weight of impulse against angle residuals; 0: automatic
   double compliance = -1.0;           ///< ε for all joint rows; negative: the mechanism's own
   double damping_time = -1.0;         ///< τ for all joint rows [s]; negative: the mechanism's own
-  double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: chosen
+  double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: automatic
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
   double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
@@ -51,8 +51,7 @@ struct CalibrationOptions {
   /// Shadow parameters of a tree: start from estimated physical parameters, which converge from any
   /// initial values, instead of from the mechanism's values.
   bool approach = true;
-  /// Reject outliers, split segments at lost samples, free an encoder's offset where it loses
-  /// counts.
+  /// Reject outliers, split segments at lost samples, free encoder offsets at lost counts.
   bool repair = true;
   /// Physical: test whether segments of the recordings agree, and if not, inflate standard
   /// deviations according to their scatter.

@@ -196,8 +196,7 @@ class Curve {
   Eigen::MatrixXd coefficients_;  // terms × independent joints
 };
 
-/// The better of two curves, for the lowest degree that fits one of them well; null if neither fits
-/// the readings.
+/// The better of two curves, for the lowest degree that fits one well; null if neither fits.
 Curve* better_of(Curve& own, Curve& other) {
   double mine = 0.0, others = 0.0;
   for (const int degree : kDegrees) {

@@ -23,8 +23,7 @@ struct StretchedPose {
 /// Selects the branch on which joints continue after a singular configuration: that of `motion`, or
 /// the other one that closes the loops. Both are interpolated smoothly in joints that determine the
 /// others throughout, and the one closer to the readings is taken. The readings must be unfiltered:
-/// a low-pass filter rounds them off where links are fully extended, which would favour turning
-/// back.
+/// a low-pass filter rounds them off at full extension, which would favour turning back.
 ///
 /// @param motion  joints × samples, loops closed, with some samples before and after the
 /// configuration in which joints are well determined; replaced by the result

@@ -30,8 +30,7 @@ struct SymmetricEigen3 {
 /// @param A symmetric; its lower triangle is read
 SymmetricEigen3 symmetric_eigen3(const Eigen::Matrix3d& A);
 
-/// Pivoted factorization A = Pᵀ L D Lᵀ P of a symmetric matrix. Solves omit directions with a zero
-/// pivot.
+/// Pivoted factorization A = Pᵀ L D Lᵀ P of a symmetric matrix. Solves skip zero pivots.
 class SymmetricFactor {
  public:
   explicit SymmetricFactor(const Eigen::MatrixXd& A);

@@ -7,8 +7,7 @@
 namespace estimator {
 
 /// Runs job(0), job(1), … job(count − 1), each once and in any order, on up to `threads` threads
-/// including the caller's. After an exception no further jobs start; it is rethrown when all
-/// threads have ended.
+/// including the caller's. After an exception no further jobs start; it is rethrown at the end.
 void for_each_job(int threads, std::size_t count, const std::function<void(std::size_t)>& job);
 
 /// The same for work(first, count) on batches of consecutive items. Batch sizes are multiples of

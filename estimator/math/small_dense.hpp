@@ -9,8 +9,7 @@ namespace estimator {
 // rows of inputs must be zero; those of outputs then keep their values. Exception:
 // add_product_lower leaves rows above the diagonal unspecified within a 4 x 4 tile.
 
-/// Rows per SIMD vector: 32 bytes with AVX, 16 without, since g++ then processes wider vectors
-/// element by element.
+/// Rows per SIMD vector: 32 bytes with AVX, 16 without, where g++ splits wider vectors.
 #ifdef __AVX__
 inline constexpr int kLanes = 4;
 #else
@@ -33,8 +32,7 @@ struct ConstPanel {
   int stride;
 };
 
-/// Prefetches memory that is needed soon. This hides most of the cost of factors that do not fit
-/// the caches.
+/// Prefetches memory. This hides most of the cost of factors that are larger than the caches.
 template <bool kForWriting>
 inline void prefetch(const double* data, int count) {
   constexpr int kLineDoubles = 8;

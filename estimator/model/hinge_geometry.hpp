@@ -56,8 +56,7 @@ inline Eigen::Matrix<double, 5, 6> hinge_rows_b(const HingeGeometry& geometry) {
   return A;
 }
 
-/// Derivatives of A y with respect to the rotations of the two bodies at fixed y. Only the angular
-/// parts of y enter.
+/// Derivatives of A y by the rotations of the two bodies at fixed y; only angular parts of y enter.
 struct HingeRowTurn {
   Eigen::Matrix<double, 5, 3> a;  ///< with respect to δψ_a
   Eigen::Matrix<double, 5, 3> b;  ///< with respect to δψ_b

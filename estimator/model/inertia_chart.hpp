@@ -28,8 +28,7 @@ std::string_view to_string(InertiaChart chart);
 ///
 /// Log-Cholesky: Σ = U Uᵀ. U has the diagonal e^{d₁}, e^{d₂}, e^{d₃} and s₁₂, s₁₃, s₂₃ above it.
 /// With the mass e^{2α} and the centre these are the ten coordinates of [Ruc22] for the
-/// pseudo-inertia, without the scale e^α of U. So mass, centre or moments can be fixed
-/// independently.
+/// pseudo-inertia, without the scale e^α of U. Mass, centre or moments can thus be fixed.
 ///
 /// Exponential-eigenvalue: Σ = R diag(e^{σ}) Rᵀ with R = exp([ω]×) R₀. R₀ are the principal axes at
 /// construction [MTM, eqs. 44–54]. ω has no effect where principal moments are equal.

@@ -163,8 +163,8 @@ inline constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image pro
 /// Properties that follow from the kind of a sensor. Two are elsewhere: the readings of a motion
 /// (TreeInverseDynamics::nominal_readings) and the rig-file fields (AllSources of the service).
 struct SensorTraits {
-  /// Frame of its axes: a body, the ground, or a joint's body b. For a joint, `point` counts from
-  /// the joint's point.
+  /// Frame of its axes: a body, the ground, or a joint's body b. At a joint, `point` is relative to
+  /// its point.
   enum class Of { kBody, kJoint, kGround };
   /// Meaning of InertialQuantity::kMountX and the next two.
   enum class Mount { kNone, kTurn, kAnchor };

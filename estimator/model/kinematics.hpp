@@ -28,12 +28,11 @@ HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose* poses);
 /// Angles of all joints.
 Eigen::VectorXd hinge_angles(const Mechanism& mechanism, const Configuration& q);
 
-/// Stacked holonomic constraint violations g(q), five per joint: point [m], axis [rad] [Mar, eq.
-/// F.1].
+/// Stacked constraint violations g(q), five per joint: point [m], axis [rad] [Mar, eq. F.1].
 Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValues& values,
                                      const Configuration& q);
 
-/// Constraint Jacobian G(q), (5·hinges) × (6·bodies), dense.
+/// Constraint Jacobian G(q), (5·joints) × (6·bodies), dense.
 Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValues& values,
                                     const Configuration& q);
 

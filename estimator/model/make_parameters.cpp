@@ -115,8 +115,7 @@ class SensorParameters {
     estimator::append(list_, sensor_.name, facts);
   }
 
-  /// Every sensor has parameters for all axes that any sensor has; unused ones are named after
-  /// this.
+  /// Every sensor has parameters for all axes that any sensor has; unused ones take these names.
   static const Instrument& stand_in(int place) {
     return sensor_traits(InertialSensor::Kind::kForceTorque).instruments[place];
   }

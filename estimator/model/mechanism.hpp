@@ -129,8 +129,8 @@ struct Hinge {
   /// creeps under any load. 0: set-valued friction that sticks. Used for physical parameters only.
   double creep_speed = 0.0;
 
-  /// Approximate coordinate at the start [rad]. It selects among several assemblies of a loop. NaN:
-  /// not given.
+  /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN: not
+  /// given.
   double assembled_at = std::numeric_limits<double>::quiet_NaN();
 
   bool measured = true;    ///< has an encoder: one column of the recording (Sensor)
@@ -149,8 +149,7 @@ struct Hinge {
   /// of mechanisms without loops only.
   bool stops_lower = false, stops_upper = false;
 
-  /// Prior of coordinate and rate at the start of a recording [rad, rad/s]. Used for physical
-  /// parameters only.
+  /// Prior of the state at the start of a recording [rad, rad/s]. Physical parameters only.
   Expectation start_angle = {}, start_rate = {};
 
   const JointTraits& traits() const { return joint_traits(kind); }

@@ -7,8 +7,7 @@
 
 namespace estimator {
 
-/// Moments of inertia as a vector: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz, in the order of
-/// BodyQuantity.
+/// Moments of inertia as a vector in the order of BodyQuantity: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
 using Moments = Eigen::Matrix<double, 6, 1>;
 
 /// The inertia matrix with these moments as its entries, for any scalar type.

@@ -8,7 +8,7 @@ namespace estimator {
 /// one joint or the world, or a parameter without effect on the motion.
 struct ParameterTarget {
   enum class Kind { kBody, kHinge, kWorld, kElsewhere } kind;
-  int element;   ///< body or hinge index
+  int element;   ///< body or joint index
   int quantity;  ///< BodyQuantity, HingeQuantity or WorldQuantity
 };
 

@@ -9,14 +9,14 @@ namespace estimator {
 inline constexpr double kBorderShare = 1e-6;
 
 /// Lower bound of the smallest principal second moment [kg·m²]. No moment of inertia is below twice
-/// this constant.
+/// this.
 inline constexpr double kLeastSecondMoment = 5.001e-10;
 inline constexpr double border_of(double largest) {
   return largest * kBorderShare > kLeastSecondMoment ? largest * kBorderShare : kLeastSecondMoment;
 }
 
 /// Whether the inertia about the centre of mass is physically consistent: no principal second
-/// moment of Σ = ½ tr(J) 1 − J is negative, and two are positive (a rod's inertia about itself is
+/// moment of Σ = ½ tr(J) 1 − J is negative, and two are positive (a rod's inertia about its axis is
 /// not zero).
 bool is_possible_inertia(const Eigen::Matrix3d& inertia);
 

@@ -74,8 +74,7 @@ Eigen::VectorXd sensor_scales(const Mechanism& mechanism);
 /// is an angle unless all joints between are prismatic.
 JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder);
 
-/// Joints that an encoder between two bodies reads. Its positive direction is that of the first
-/// joint on the path.
+/// Joints that an encoder between two bodies reads. Its positive direction is the first joint's.
 ///
 /// @param fault  receives one sentence if no reading is defined: axes of revolute joints between
 /// the bodies are not parallel, or no joint between them moves; empty otherwise

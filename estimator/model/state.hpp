@@ -14,8 +14,7 @@ struct Pose {
   Eigen::Quaterniond e = Eigen::Quaterniond::Identity();  ///< unit
 };
 
-/// Configuration of a mechanism: one pose per body. Tangent space: 6 per body, (δr, δψ), world
-/// frame.
+/// Configuration: one pose per body. Tangent space: 6 per body, (δr, δψ), world frame.
 using Configuration = std::vector<Pose>;
 
 /// Configuration and velocities of a mechanism, maximal coordinates.

@@ -21,8 +21,7 @@ namespace estimator {
 ///
 /// after which δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
 /// eliminated as soon as no later block involves it, while its residual blocks are still in the
-/// cache. H is never stored, only L, R and y. Work and memory per node are independent of the
-/// number of nodes.
+/// cache. H is never stored, only L, R and y. Work and memory per node are constant.
 class ArrowFactor {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
@@ -30,8 +29,7 @@ class ArrowFactor {
 
   /// Linearizes `problem` at its current point and eliminates the nodes. Blocks are linearized on
   /// the problem's threads, some ahead of the elimination, and added in order, so results do not
-  /// depend on the number of threads. Rethrows exceptions of the linearization; it may be called
-  /// again.
+  /// depend on the number of threads. Exceptions of the linearization are rethrown.
   ///
   /// @param damping  α ≥ 0
   /// @return false if a pivot was not positive or not finite. Then all results but the damping are

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Minimiser of a quadratic in a box.
+/// Minimizer of a quadratic in a box.
 struct BoxStep {
   Eigen::VectorXd step;      ///< δ
   Eigen::VectorXi at_bound;  ///< −1: δ = lower, +1: δ = upper, 0: free
@@ -26,7 +26,7 @@ inline constexpr double kEigenvalueFloor = 1e-14;
 /// @param scale  D > 0, p
 /// @param lower  p, −∞ where unbounded
 /// @param upper  p, ≥ lower, +∞ where unbounded
-/// @return the minimiser; entries at a bound equal it exactly.
+/// @return the minimizer; entries at a bound equal it exactly.
 BoxStep solve_box_step(const Eigen::MatrixXd& S, const Eigen::VectorXd& s,
                        const Eigen::VectorXd& scale, const Eigen::VectorXd& lower,
                        const Eigen::VectorXd& upper);

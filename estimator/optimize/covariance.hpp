@@ -13,8 +13,7 @@ struct GroupStatistics {
   int rows = 0;
   double cost = 0.0;  ///< Σ‖r‖² of the group
   /// Trace of the group's part of the hat matrix J H⁻¹ Jᵀ: the number of unknowns that the group
-  /// determines. The sum over all groups is the number of determined unknowns. Estimated, see
-  /// NodeTrace.
+  /// determines. The sum over all groups is the number of determined unknowns. See NodeTrace.
   double effective_parameters = 0.0;
 };
 

@@ -6,7 +6,6 @@ namespace estimator {
 
 /// Update of the Levenberg–Marquardt damping α [Nie99], except that a nearly perfect gain ratio
 /// reduces it by up to a factor of 100 at once.
-/// ratio lowers it by up to a hundredfold at once.
 class Damping {
  public:
   explicit Damping(const LmOptions& options);

@@ -192,8 +192,7 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
       }
       end_relaxation();
     } else {
-      // Near the optimum the decrease is below the round-off of the cost: no improvement is
-      // possible.
+      // Near the optimum the decrease is below the round-off of the cost: stop.
       const bool trusted = trial.free_of_damping || damping_.value() <= options_.initial_damping;
       if (trusted && trial.small_step) return Termination::kStepTolerance;
       if (trusted && trial.small_promise) return Termination::kCostTolerance;

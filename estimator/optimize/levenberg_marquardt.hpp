@@ -65,11 +65,10 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// Before a rejected step raises the damping, the solver applies it tentatively and continues. It
 /// keeps the result if one of the next two steps reaches a cost below the previous one (the
 /// watchdog of [Cha82]). Stiff constraints and large weights create narrow curved valleys, in which
-/// a straight step of useful length first raises the cost and the next one returns to the valley
-/// (Maratos effect).
+/// a straight step first raises the cost and the next one returns to the valley (Maratos effect).
 ///
 /// @param monitor  called after the start (iteration 0) and after every accepted step
-/// @param stop     polled before every linearisation; may be null
+/// @param stop     polled before every linearization; may be null
 LmSummary solve(LeastSquaresProblem& problem, const LmOptions& options = {},
                 const LmMonitor& monitor = {}, const std::atomic<bool>* stop = nullptr);
 

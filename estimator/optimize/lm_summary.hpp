@@ -37,8 +37,7 @@ struct IterationRecord {
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration
-  /// In a sequence of solves: number of previous solves, and description of this one; set by the
-  /// caller.
+  /// In a sequence of solves, set by the caller: number of previous ones, and name of this one.
   int solve = 0;
   std::string stage = {};
 };

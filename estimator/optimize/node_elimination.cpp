@@ -116,8 +116,7 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
 }
 
 // Computes rows begin … end of a strip below A that terms with at least `rows` rows affect. Tiles
-// are processed from left to right, so the rows of A that every tile needs stay in the first-level
-// cache.
+// are processed from left to right, so the rows of A that all need stay in the first-level cache.
 template <Strip strip>
 void solve_rows(const NodeElimination& node, int begin, int end, int rows) {
   const Panel out = strip == Strip::kBand ? node.band : node.arrow;

@@ -14,8 +14,7 @@ namespace estimator {
 /// The exact trace needs selected entries of H_xx⁻¹; their recursion backward in time is unstable
 /// for dissipative motions, forward substitution is not. Since J H⁻¹ Jᵀ is a projection, the
 /// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows −
-/// trace)/probes). With 16 probes this is a quarter of the natural scatter of the group's sum of
-/// squares.
+/// trace)/probes). With 16 probes this is a quarter of the scatter of the group's sum of squares.
 class NodeTrace {
  public:
   static constexpr int kProbes = 16;

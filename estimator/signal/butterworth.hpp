@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// One section of a digital filter, normalised to a0 = 1:
+/// One section of a digital filter, normalized to a0 = 1:
 ///
 ///   y_k = b0 x_k + b1 x_{k−1} + b2 x_{k−2} − a1 y_{k−1} − a2 y_{k−2}.
 ///

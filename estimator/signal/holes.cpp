@@ -28,8 +28,7 @@ double bend_of(const CommandSide& side) {
 double slope_of(const CommandSide& side) { return side.size() > 1 ? side[1] - side[0] : 0.0; }
 
 /// A command on both sides of a gap: values of the rows before and after it, which are `apart` rows
-/// apart, and slopes to the next known rows, which are `away_…` rows farther; NaN if there are
-/// none.
+/// apart, and slopes to the next known rows, `away_…` rows farther (NaN: none).
 struct HoleEnds {
   double before, after, apart, slope_before, slope_after, away_before = 1.0, away_after = 1.0;
 
@@ -111,8 +110,7 @@ double through_rows(const Eigen::Ref<const Eigen::VectorXd>& command,
   return value;
 }
 
-/// Lower median of a command's curvatures between the given rows, so that a step among them has no
-/// effect.
+/// Lower median of a command's curvatures between the given rows, so that a step has no effect.
 double usual_bend(const Eigen::Ref<const Eigen::VectorXd>& command,
                   const std::vector<Eigen::Index>& rows) {
   std::vector<double> bends;

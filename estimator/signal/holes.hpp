@@ -11,8 +11,7 @@ namespace estimator {
 /// can be predicted, and the readings after the gap confirm the prediction.
 inline constexpr double kHoleMax = 0.2;
 
-/// Number of command values used on each side of a gap, nearest to the gap first; fewer at an end
-/// of the recording.
+/// Number of command values used on each side of a gap, nearest first; fewer at the ends.
 inline constexpr int kSideRows = 4;
 using CommandSide = std::vector<double>;
 

@@ -48,7 +48,7 @@ StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls,
 /// nodes between samples are NaN, "not observed". Controls are means over the step that starts at
 /// the node; the last row, whose step is outside the segment, gets the last control.
 ///
-/// @param step time step [s], a whole multiple or a whole fraction of segment.period
+/// @param step time step [s], a multiple or integer fraction of segment.period
 /// @throws std::invalid_argument as `step_ratio`
 Segment resample(const Segment& segment, double step);
 

@@ -32,8 +32,7 @@ StepRatio step_ratio(double step, double period);
 /// relative difference exceeds `tolerance`.
 double nearest_step(double step, double period, double tolerance = kStepExcess);
 
-/// Tick that divides steps of at most this length: the period, or an integer fraction of it for
-/// shorter steps.
+/// Tick that divides steps of at most this length: the period or an integer fraction of it.
 double tick_of_steps(double longest, double period);
 
 /// Number of ticks in a step of at most this length, at least 1.

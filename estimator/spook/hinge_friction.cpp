@@ -59,8 +59,7 @@ bool HingeFrictionSolver::solve(const Eigen::MatrixXd& N, const Eigen::VectorXd&
   return false;
 }
 
-// Updates each axis with the others fixed. −B ω/s with ω = rest + N_jj λ gives λ = −B rest/(s + B
-// N_jj).
+// One axis at a time: −B ω/s with ω = rest + N_jj λ gives λ = −B rest/(s + B N_jj).
 void HingeFrictionSolver::sweep(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
                                 const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed,
                                 Eigen::VectorXd& lambda) {

@@ -7,9 +7,8 @@
 namespace estimator {
 namespace {
 
-// A pivot this small relative to its original diagonal is due to cancellation: the rows are
-// linearly dependent. Twenty collinear links leave 1e-3 of the diagonal, a loop of rigid joints
-// only round-off.
+// A pivot this small relative to its original diagonal means linearly dependent rows. Twenty
+// collinear links leave 1e-3 of the diagonal, a loop of rigid joints only round-off.
 constexpr double kPivotTolerance = 1e-13;
 
 }  // namespace

@@ -45,8 +45,7 @@ inline bool has_load_friction(const HingeValues& values) {
 inline constexpr int kMaxLoadIterations = 100;
 inline constexpr double kLoadTolerance = 1e-14;
 
-/// Dry friction impulse bound without its load-dependent part, at the speed before the step
-/// [N·m·s].
+/// Bound of the dry friction impulse at the speed before the step, without load dependence [N·m·s].
 inline double dry_friction_bound(const HingeValues& values, double omega, double h) {
   return h *
          dry_friction(values.coulomb_torque, values.stribeck_torque, values.stribeck_rate, omega);
@@ -58,9 +57,8 @@ inline double saturation(double omega, double stick_speed) {
   return std::clamp(omega / stick_speed, -1.0, 1.0);
 }
 
-/// Coefficient D ≥ 0 of the part of the axis impulse that is linear in the speed after the step, T
-/// = −D ω⁺ + T_0: viscous friction, back-EMF, quadratic drag at the old speed, rotor inertia
-/// [kg·m²].
+/// Coefficient D ≥ 0 of the axis impulse T = −D ω⁺ + T_0, linear in the speed after the step:
+/// viscous friction, back-EMF, quadratic drag at the old speed, rotor inertia [kg·m²].
 inline double axis_damping(const HingeValues& values, double omega, double h) {
   return h * (drag_factor(values.viscous, values.quadratic_drag, std::abs(omega)) +
               values.motor_gain * values.back_emf) +

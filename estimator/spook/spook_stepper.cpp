@@ -15,8 +15,7 @@ namespace {
 
 using HingeRows = HingeRowFactor::Rows;
 
-// The mean gyroscopic torque requires a fixed-point iteration that contracts by about h ω per
-// round.
+// The mean gyroscopic torque needs a fixed-point iteration, contracting by about h ω per round.
 constexpr int kMaxGyroscopicIterations = 60;
 constexpr double kGyroscopicTolerance = 1e-10;  // of the fastest body
 
@@ -31,8 +30,7 @@ bool has_damping(const HingeValues& values) {
          values.motor_gain * values.back_emf != 0.0;
 }
 
-// Constraint rows times the velocity of one body: sign·[I, −[c]×; 0, nᵀ] (v, ω) with Wᵀ the angular
-// part.
+// Constraint rows times velocity of one body: sign·[I, −[c]×; 0, nᵀ] (v, ω), Wᵀ the angular part.
 HingeRows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
                      const Eigen::Vector3d& omega) {
   HingeRows product = W.transpose() * omega;
@@ -219,8 +217,7 @@ void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
   c_[static_cast<std::size_t>(&hinge - hinges_.data())] = A_v;
 }
 
-// v + M⁻¹ (h (f + f_g) + known torques), with f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' =
-// omega_partner.
+// v + M⁻¹ (h (f + f_g) + known torques), f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' the partner.
 void SpookStepper::apply_known_impulses() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     BodyWork& body = bodies_[i];

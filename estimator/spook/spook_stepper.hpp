@@ -18,7 +18,7 @@ enum class StepOutcome {
   kOk,
   kSingular,                ///< linearly dependent constraint rows: a loop needs ε > 0
   kFrictionNotConverged,    ///< load-dependent friction too large for its fixed-point iteration
-  kGyroscopicNotConverged,  ///< the step is too long for the bodies' spin
+  kGyroscopicNotConverged,  ///< step too long for the bodies' angular velocities
 };
 
 /// Forward SPOOK step of a mechanism: finds v⁺ and the impulses λ with

@@ -270,7 +270,7 @@ class StepForward {
   StepSettings settings_;
   int body_count_;
   int hinge_count_;
-  std::vector<int> motor_;  ///< control column of each hinge, −1 without motor
+  std::vector<int> motor_;  ///< control column of each joint, −1 without motor
   std::vector<RowScales> row_scales_;
 };
 

@@ -24,8 +24,7 @@ struct StepSettings {
 
 /// Inverse weighting compliance Σ_w⁻¹ of a row relative to the inertia that it constrains, used if
 /// no weighting compliance is given. If smaller, states can violate the constraints; if larger, the
-/// residual is bilinear and stiff, which costs iterations [METHOD 5]. It is independent of the
-/// rig's scale.
+/// residual is bilinear and stiff, which costs iterations [METHOD 5]. Independent of scale.
 inline constexpr double kRelativeWeight = 10.0;
 
 /// One transition: the step from velocity v to velocity w at configuration q.

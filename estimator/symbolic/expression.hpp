@@ -76,8 +76,8 @@ Expression select_positive(const Expression& condition, const Expression& yes,
                            const Expression& no);
 
 /// Directed acyclic graph of expressions. Equal subexpressions share one node, and trivial
-/// operations (sums with zero, products with one, constants) create none. Operands precede the
-/// nodes that use them.
+/// operations (sums with zero, products with one, constants) create none. Operands precede their
+/// uses.
 class ExpressionGraph {
  public:
   struct Node {

@@ -11,8 +11,8 @@ namespace estimator {
 /// in several lanes, that is, independent evaluations side by side.
 ///
 /// Sections run in order. A section may be repeated if all earlier ones have run since their inputs
-/// changed: later sections reuse the results of earlier ones. Section 0 is for quantities that are
-/// equal in all lanes.
+/// changed: later sections reuse the results of earlier ones. Section 0 is for values common to all
+/// lanes.
 class LaneProgram {
  public:
   /// An unknown, and the first section that may use it.

@@ -7,8 +7,7 @@
 
 namespace estimator {
 
-/// Independent joint coordinates, which form the state, and the loop equations that determine the
-/// dependent ones.
+/// Independent joint coordinates (the state), and the loop equations that determine the others.
 struct CoordinateChoice {
   std::vector<int> independent = {};  ///< joints, ascending
   std::vector<int> dependent = {};    ///< the other joints, ascending

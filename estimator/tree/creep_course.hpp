@@ -3,8 +3,7 @@
 namespace estimator {
 
 /// Speed over one step of a joint with smoothed Coulomb friction, in units of the transition
-/// velocity: x, with friction ∝ tanh x. It is a parabola through its values at begin and end with
-/// the given mean.
+/// velocity: x, with friction ∝ tanh x. A parabola through begin and end with the given mean.
 ///
 /// Steps are measured along u with du/dx = e^{−0.4 |x|}. The error of a fourth-order Runge–Kutta
 /// step grows with the fifth power of its length in x and with the fourth derivative of tanh, which
@@ -17,8 +16,7 @@ class CreepCourse {
 
   /// Length of the step along u.
   double passed() const;
-  /// Fraction of the step, ≥ 0, after which the length along u is `way` if x continues as at the
-  /// begin; may exceed 1.
+  /// Fraction of the step, ≥ 0, after which the length along u is `way` if x continues as at begin.
   double share_from_begin(double way) const;
   /// The same for a following step of equal length, if x continues as at the end.
   double share_from_end(double way) const;

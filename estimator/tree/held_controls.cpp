@@ -55,8 +55,7 @@ void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDe
       slope_.insert(slope_.end(), {0.0, 0.0});
       continue;
     }
-    // Mean and moment are piecewise quadratic in the delay, so central differences are exact except
-    // at kinks.
+    // Mean and moment are piecewise quadratic in the delay: central differences are exact.
     const bool begin_moves = std::ranges::find(begin_motors, motor) != begin_motors.end();
     const bool end_moves = std::ranges::find(end_motors, motor) != end_motors.end();
     const auto later = [&](double by) {

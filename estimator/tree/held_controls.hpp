@@ -40,8 +40,7 @@ class HeldControls {
   /// Control at the begin of the substep, and its increase until the end.
   double value(int stretch, int motor) const { return line_[at(stretch, motor)]; }
   double rise(int stretch, int motor) const { return line_[at(stretch, motor) + 1]; }
-  /// Their derivatives with respect to the motor's delay at a fixed instant; zero unless it is free
-  /// [1/s].
+  /// Their derivatives by the motor's delay at a fixed instant; zero unless it is free [1/s].
   double value_slope(int stretch, int motor) const { return slope(stretch, motor, 0); }
   double rise_slope(int stretch, int motor) const { return slope(stretch, motor, 1); }
 

@@ -171,8 +171,7 @@ class Columns {
   std::vector<double> bare_;
 };
 
-/// Draws random instants, with the admissible motions of the loops, until these give `count`
-/// equations.
+/// Draws random instants with the loops' admissible motions until these give `count` equations.
 void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
           std::vector<Instant>& instants, std::vector<Eigen::MatrixXd>& motions) {
   std::mt19937 random(seed);

@@ -32,8 +32,8 @@ struct BaseCombination {
 /// and torques. Their number is the rank of the regressor over motions of all joints.
 ///
 /// Parameters of bodies near the ground are kept, and parameters with dependent columns are grouped
-/// with them, as in textbooks [Kha04]: I_yy of a link that rotates about z is grouped with I_xx and
-/// the previous link.
+/// with them, as in textbooks [Kha04]: I_yy of a link that rotates about z with I_xx and the
+/// previous link.
 struct InertialBase {
   std::vector<StandardParameter> standard;
   std::vector<BaseCombination> base;

@@ -31,8 +31,7 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
   return places;
 }
 
-/// Loads the motion at a sample instant into a lane, with the increase of controls over the
-/// substep.
+/// Loads the motion at a sample instant, and the controls' increase over the substep, into a lane.
 void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval& interval,
                int look) {
   const LookLog& log = *interval.looks;
@@ -360,7 +359,7 @@ void sense_motion(const SensingProgram& sensing, const Mechanism& values,
   for (Eigen::Index first = 0; first < motion.cols(); first += kSensingLanes) {
     const auto count =
         static_cast<int>(std::min<Eigen::Index>(kSensingLanes, motion.cols() - first));
-    for (int lane = 0; lane < kSensingLanes; ++lane) {  // those left over repeat the last
+    for (int lane = 0; lane < kSensingLanes; ++lane) {  // unused lanes repeat the last
       const auto of = motion.col(first + std::min(lane, count - 1));
       for (int i = 0; i < moves; ++i) lanes.motion(i)[lane] = of[i];
       for (int m = 0; m < sensing.motor_count(); ++m) lanes.control(m)[lane] = of[moves + m];

@@ -9,8 +9,7 @@
 
 namespace estimator {
 
-/// Computes readings of inertial sensors at the sample instants of intervals that IntervalMotion
-/// has integrated.
+/// Computes readings of inertial sensors at the sample instants of integrated intervals.
 ///
 /// @param readings  result, one per interval: sample instants × requested axes [rad/s, m/s²]
 /// @param sensing  its parameters are the moving parameters in order, then those of the sensors
@@ -18,9 +17,8 @@ void sense(const TreeProgram& program, const SensingProgram& sensing, const Mech
            std::span<const MotionInterval> intervals, std::span<Eigen::MatrixXd> readings,
            int threads);
 
-/// Computes the derivatives of these readings from those of the states, which are moved from. The
-/// columns of each axis are the state, the moving parameters and SensingProgram::constants of that
-/// axis.
+/// Computes the derivatives of these readings from those of the states, which are cleared. Columns
+/// of an axis: state, moving parameters, SensingProgram::constants.
 void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSlopes::Result> results);
@@ -32,14 +30,12 @@ Eigen::MatrixXd motion_at_looks(const TreeProgram& program, const Mechanism& val
 /// Computes joint motion and controls at the sample instants, with derivatives by the state there.
 ///
 /// @param motion  result: angles, rates, accelerations, controls × instants of all intervals
-/// @param slopes  result, one per instant: the same × coordinates over their rates, moving
-/// parameters
+/// @param slopes  result, one per instant: the same × coordinates over rates, moving parameters
 void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
                       std::vector<IntervalSlopes::RowMajor>& slopes);
 
-/// Computes readings and joint loads for arbitrary motions, which need not satisfy the equations of
-/// motion.
+/// Computes readings and joint loads for motions that need not satisfy the equations of motion.
 ///
 /// @param motion    angles, rates, accelerations, controls × instants
 /// @param readings  result: requested axes × instants

@@ -113,8 +113,7 @@ void IntervalLanes<kWidth>::settle_loops(int lane, int joint, double time, bool 
   }
 }
 
-/// Remaining friction torque of the sticking joints in loops, after `lanes` have computed
-/// accelerations.
+/// Remaining friction torque of sticking joints in loops, after `lanes` computed accelerations.
 template <int kWidth>
 template <int W>
 double IntervalLanes<kWidth>::spare_torque(const MotionLanes<W>& lanes, int lane,

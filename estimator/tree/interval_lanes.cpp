@@ -221,8 +221,8 @@ void IntervalLanes<kWidth>::keep_checkpoint(int lane) {
   slot.interval->checkpoints.push_back(std::move(point));
 }
 
-/// Finds the first contact change within the segment and ends the segment there. Returns false if
-/// there is none.
+/// Finds the first contact change in the segment and ends the segment there; false if there is
+/// none.
 template <int kWidth>
 bool IntervalLanes<kWidth>::find_event(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -410,8 +410,7 @@ double IntervalLanes<kWidth>::locate(int lane, int joint, int stop, double time,
   return bracket.high;
 }
 
-/// A joint that has just been released moves away first and returns: halves the time until the
-/// margin is positive.
+/// A joint just released moves away and returns: halves the time until the margin is positive.
 template <int kWidth>
 void IntervalLanes<kWidth>::leave_rest(int lane, int joint, int stop, Bracket& bracket) {
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {

@@ -110,12 +110,10 @@ struct MotionInterval {
 /// except that few intervals have more closely spaced checkpoints.
 ///
 /// A joint rests at its stop while stop and dry friction can hold it. It comes to rest there if a
-/// rebound would last less than kFlightMin. If an interval starts beyond a stop, the joint is moved
-/// to it.
+/// rebound would last less than kFlightMin. A joint that starts beyond a stop is moved to it.
 ///
 /// Smoothed Coulomb friction is steep near rest. Steps are short while a joint with it is within a
 /// few transition velocities of rest (CreepCourse).
-/// it is within a few creep speeds of rest (CreepCourse).
 class IntervalMotion {
  public:
   /// @param values     parameters of the mechanism of the program

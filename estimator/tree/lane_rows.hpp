@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-// Rows of numbers, one per lane: the data layout of the integrators that process many states at
-// once.
+// Rows of numbers, one per lane: the layout of integrators for many states at once.
 
 namespace estimator {
 

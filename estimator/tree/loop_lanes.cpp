@@ -106,8 +106,7 @@ void LoopLanes<W>::invert() {
   }
 }
 
-/// A converged lane is kept unchanged while others iterate, so that its result does not depend on
-/// them.
+/// A converged lane is unchanged while others iterate, so that its result does not depend on them.
 template <int W>
 void LoopLanes<W>::close(double* rows) {
   std::array<bool, W> done{};
@@ -182,7 +181,7 @@ void LoopLanes<W>::hold(const double* free) {
   }
 }
 
-/// Gauss–Jordan elimination of N_S with complete pivoting: selects coordinates that sticking joints
+/// Gauss–Jordan elimination of N_S with complete pivoting: coordinates that sticking joints
 /// determine.
 template <int W>
 void LoopLanes<W>::hold_lane(int lane, const double* free) {

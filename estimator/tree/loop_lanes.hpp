@@ -38,12 +38,10 @@ class LoopLanes {
   /// Call after `accelerate`. Computes derivatives of the joints' motion by the coordinates, their
   /// rates and the moving parameters.
   void linearize_joints(double* rows);
-  /// Call after it. Computes derivatives of the coordinates' accelerations, coordinates ×
-  /// directions.
+  /// Call after it. Derivatives of the coordinates' accelerations, coordinates × directions.
   void linearize(double* rows, double* linear);
 
-  /// Call after `linearize`. Returns derivatives of a joint's angle, rate and acceleration in a
-  /// direction.
+  /// Call after `linearize`. Derivatives of a joint's angle, rate and acceleration in a direction.
   /// @param linear  result of `linearize`
   void motion_slopes(int joint, const double* linear, int direction, double* angle, double* rate,
                      double* acceleration) const;

@@ -215,8 +215,8 @@ void LoopLanes<W>::joint_slope(int joint, const double* slopes, int direction, d
   }
 }
 
-/// a = N ÿ + γ: the closure terms at fixed ÿ, which include the part of ÿ that sticking joints
-/// determine, plus N dÿ.
+/// a = N ÿ + γ: closure terms at fixed ÿ, including the part that sticking joints determine, plus N
+/// dÿ.
 template <int W>
 void LoopLanes<W>::motion_slopes(int joint, const double* linear, int direction, double* angle,
                                  double* rate, double* acceleration) const {

@@ -10,8 +10,7 @@ namespace estimator {
 
 /// Advances kWidth independent states of one mechanism side by side, each by its own substep: one
 /// classical fourth-order Runge–Kutta step with constant contacts and linear controls. On request
-/// it also computes derivatives by the start state and the moving parameters, exactly those of the
-/// Runge–Kutta step.
+/// it also computes the step's exact derivatives by the start state and the moving parameters.
 ///
 /// Derivatives of the accelerations follow from those of the equations of motion by one solve, da =
 /// −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step costs four evaluations of the program, four
@@ -55,8 +54,8 @@ class MotionLanes {
 
   /// Computes accelerations at the start of the substep and their derivatives; requires `slopes`.
   void linearize_at_start();
-  /// Call after it. Returns derivatives of a joint's angle, rate and acceleration in a direction of
-  /// the state there.
+  /// Call after it. Derivatives of a joint's angle, rate and acceleration in a direction of the
+  /// state.
   void joint_slopes(int joint, int direction, double* angle, double* rate,
                     double* acceleration) const;
 

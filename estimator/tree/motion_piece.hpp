@@ -66,8 +66,7 @@ struct HermiteWeights {
   double rate_begin, rate_end;    ///< [s]; for a rate [-]
 };
 
-/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, where x is the elapsed fraction of the
-/// segment.
+/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, x the elapsed fraction of the segment.
 inline HermiteWeights hermite_weights(double time, double length) {
   if (!(length > 0.0)) return {0.0, 1.0, 0.0, 0.0};
   const double x = std::clamp(time / length, 0.0, 1.0);

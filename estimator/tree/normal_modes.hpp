@@ -9,8 +9,7 @@ namespace estimator {
 
 /// A small synchronous motion of all joints about an equilibrium, without friction and motors.
 struct NormalMode {
-  /// ω² [1/s²]: if positive, it oscillates with ω; if negative, it grows as exp(√−ω² t); if zero,
-  /// it drifts.
+  /// ω² [1/s²]. Positive: oscillation with ω; negative: growth as exp(√−ω² t); zero: drift.
   double rate_squared;
   Eigen::VectorXd shape;  ///< displacements; the largest, in its joint's scale, is 1 [rad or m]
 };

@@ -28,8 +28,7 @@ std::optional<RestPose> find_rest(const Mechanism& mechanism);
 /// @param rest  result of find_rest
 Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const RestPose& rest);
 
-/// The highest equilibrium above a rest pose, such as an upright pendulum; nothing if there is
-/// none.
+/// The highest equilibrium above a rest pose, such as an upright pendulum; nothing if none exists.
 std::optional<RestPose> find_top(const Mechanism& mechanism, const RestPose& rest);
 
 }  // namespace estimator

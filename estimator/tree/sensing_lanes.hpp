@@ -7,8 +7,7 @@
 
 namespace estimator {
 
-/// Runs a sensing program on kWidth motions side by side. Rows are arrays of kWidth numbers, one
-/// per lane.
+/// Runs a sensing program on kWidth motions side by side. Rows hold kWidth numbers, one per lane.
 template <int kWidth>
 class SensingLanes {
  public:

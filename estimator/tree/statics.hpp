@@ -11,8 +11,7 @@
 namespace estimator {
 
 /// Static potential energy V of a mechanism under gravity, springs and constant torques, without
-/// friction, controls and motion. V is a function of the admissible displacements z, which keep the
-/// loops closed.
+/// friction, controls and motion. V is a function of displacements z that keep the loops closed.
 class Statics {
  public:
   /// V and its derivatives at one configuration.

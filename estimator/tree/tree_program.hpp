@@ -11,8 +11,7 @@
 namespace estimator {
 
 /// The equations of motion of one mechanism and their derivatives. TreeInverseDynamics is recorded
-/// as a program that processes many states at once. Fixed parameters are constants of the program,
-/// which simplifies it.
+/// as a program that processes many states at once. Fixed parameters become constants.
 ///
 /// Let q, v, a be joint angles, rates and accelerations, σ the slip direction of a joint (0 if it
 /// sticks) and B the bound of its dry friction. The motion of a tree obeys

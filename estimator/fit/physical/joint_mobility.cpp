@@ -25,8 +25,7 @@ constexpr double kDependent = 1e-9;          // of the largest row: linearly dep
 
 using Dynamics = TreeInverseDynamics<double>;
 
-/// Joint accelerations for unit torques with closed loops: Z (Zᵀ M Z)⁻¹ Zᵀ with the admissible
-/// motions Z.
+/// Joint accelerations for unit torques with closed loops: Z (Zᵀ M Z)⁻¹ Zᵀ, Z admissible motions.
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
   const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.hinge_count()));

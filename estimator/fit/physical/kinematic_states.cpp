@@ -24,8 +24,7 @@ constexpr int kKinematicRounds = 8;
 constexpr double kSettledAngle = 1e-4;  // change of the angles at convergence [rad]
 constexpr double kCautious = 3.0;       // factor on the noise of readings, for other errors
 
-// Lower limit of noise levels, so that perfect readings have a finite weight [rad], [rad/s or
-// m/s²].
+// Lower limit of noise levels, so that weights are finite [rad], [rad/s or m/s²].
 constexpr double kAngleNoiseMin = 1e-4, kInertialNoiseMin = 1e-4;
 
 // Generous standard deviations of unknowns about their initial values.

@@ -12,8 +12,7 @@ namespace estimator {
 /// Whether a name matches a pattern, in which * stands for any characters.
 bool matches(std::string_view name, std::string_view pattern);
 
-/// Bodies that are missing in a recording of this name, or of this file name (Body::only_in),
-/// ascending.
+/// Bodies missing in a recording with this name or file name (Body::only_in), ascending.
 std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording);
 
 /// Returns a sentence for every pattern that matches none of the recordings.

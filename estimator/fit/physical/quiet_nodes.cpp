@@ -9,9 +9,8 @@
 namespace estimator {
 namespace {
 
-/// Time before and after a node that is searched for impacts, and minimum number of readings. With
-/// it, an error of a stop's position by this time at impact speed moves no impact across a node
-/// [s].
+/// Time before and after a node searched for impacts, and minimum number of readings. An error of a
+/// stop's position by this time at impact speed moves no impact across it [s].
 constexpr double kQuietTime = 0.03;
 constexpr int kQuietReadings = 3;
 

@@ -9,8 +9,7 @@
 namespace estimator {
 namespace {
 
-/// Decay speeds of an excess that are tried, relative to the fastest. A fit converges from a
-/// neighbouring value.
+/// Decay speeds of an excess to try, relative to the fastest; fits converge from between them.
 constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
 constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a lower decay speed has no visible effect
 constexpr double kDecayed = 3.0;        // fastest over decay speed: visible decay

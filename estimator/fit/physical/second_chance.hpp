@@ -7,8 +7,7 @@
 
 namespace estimator {
 
-/// Mechanisms for restarts of a fit that may have ended in a local minimum; empty if there is no
-/// indication of one.
+/// Mechanisms for restarts of a fit that may have ended in a local minimum; empty otherwise.
 ///
 /// - Parameters that reached a bound are reset to their initial values, with all others as
 /// estimated.

@@ -163,8 +163,7 @@ Eigen::VectorXd SegmentSteps::state_of(const Eigen::VectorXd& joints) const {
   return state;
 }
 
-/// Sets up the last sample, which has no step after it, with the contacts and controls of the
-/// previous one.
+/// Sets up the last sample, which has no step after it, as the previous one.
 void SegmentSteps::look_at_last(const Eigen::VectorXd& guess, MotionInterval& last) const {
   last.first_stretch = controls_.first(step_at(times_.rbegin()[1]));
   last.last_stretch = last.first_stretch;

@@ -7,8 +7,7 @@
 
 namespace estimator {
 
-/// Axes of inertial sensors with readings in any segment: sensor · kAxes + axis, ascending; without
-/// held-out sensors.
+/// Axes of inertial sensors, not held out, with readings in any segment: sensor · kAxes + axis.
 std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
 
 /// The same, followed by the delayed encoders (encoder_axis).

@@ -125,8 +125,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
   if (has_steep_friction(reached)) {
-    // A fit with set-valued friction improves the values; they determine the steps for smooth
-    // friction.
+    // Set-valued friction first: its estimates determine the steps for smooth friction.
     joint_ = problem_from(without_creep(reached), noise, input_.grid);
     announce("with friction that holds", reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
@@ -185,8 +184,7 @@ std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
 }
 
 /// Restarts the joint problem, continues from the first restart that lowers the cost, and ends if
-/// none does. Restarts have an iteration budget of their own, since fits with many iterations need
-/// them most.
+/// none does. Restarts have an iteration budget of their own: long fits need them most.
 void ShootingFit::retry_jointly() {
   const auto is_better = [&](const Mechanism& chance) {
     return !is_over(joint_history_) &&

@@ -57,8 +57,7 @@ class ShootingFit {
   /// Problem with the intervals and process noise of the second stage, at the initial values.
   std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
 
-  /// Stages 1 to 3: estimates states and parameters jointly, and noise levels unless they are
-  /// given.
+  /// Stages 1 to 3: joint estimation of states, parameters and, unless given, noise levels.
   void estimate_jointly(const Mechanism& start);
 
   /// Stage 4: fits the open-loop simulation. Only simulates it if that is requested, the motion is

@@ -121,8 +121,7 @@ void ShootingProblem::place_late() {
   }
 }
 
-/// Stores the predictions of delayed encoders for a segment; samples without an instant get those
-/// of the nearest.
+/// Stores the predictions of delayed encoders for a segment; others get the nearest.
 void ShootingProblem::read_late(Point& point, int segment) const {
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
   for (int i = 0; i < sensor_count(); ++i) {

@@ -38,8 +38,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options);
 
 /// Limits all steps as friction requires. With smoothed Coulomb friction steps are also at most the
-/// period of the controls, since averaging several controls shifts the instant at which a joint
-/// starts to move.
+/// period of the controls, since averaging them shifts the instant at which a joint starts to move.
 void limit_steps(const FrictionSteps& longest, ShootingInput& input);
 
 /// Switches to the steps of the last stages. Returns false if these equal the first ones.
@@ -51,8 +50,8 @@ double least_interval(const std::vector<Segment>& segments);
 /// Default node interval [s].
 double usual_interval(const std::vector<Segment>& segments);
 
-/// Whether a joint in a closed loop has load-dependent friction. Its reactions are not determined
-/// by the motion.
+/// Whether a joint in a closed loop has load-dependent friction. The motion leaves that load
+/// undetermined.
 bool has_loaded_loop(const Mechanism& mechanism);
 
 /// Whether the mechanism is suitable for shooting and any recording is long enough.

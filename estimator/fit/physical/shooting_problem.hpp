@@ -19,8 +19,8 @@
 namespace estimator {
 
 /// Standard deviations of initial nodes about their initial values [rad, rad/s]. They are
-/// negligible against any reading, and sufficient for unobserved nodes (a speed that friction stops
-/// at once).
+/// negligible against any reading, and sufficient for unobserved ones (a speed that friction
+/// stops).
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
@@ -35,8 +35,7 @@ struct ShootingGrid {
   double interval = 0.0;  ///< node interval, rounded to whole steps [s]; infinite: one node per
                           ///< segment
   CoordinateChoice coordinates = {};  ///< independent joints in nodes
-  /// Longer steps for slower motion: for each segment, one per kStepPiece in order [s]. Empty:
-  /// `step` everywhere.
+  /// Longer steps for slower motion: per segment, one for each kStepPiece [s]. Empty: `step`.
   std::vector<std::vector<double>> local_steps = {};
   /// Longest step while joints with smoothed friction are near rest [s].
   double near_rest = std::numeric_limits<double>::infinity();
@@ -55,8 +54,7 @@ struct ShootingNoise {
 
 /// Joint state and parameter estimation in continuous time by multiple shooting [Boc87]. Nodes hold
 /// angles and rates of the independent joints every `interval`. Between nodes the equations of
-/// motion are integrated (IntervalMotion), so the parameters are those of the physical system and
-/// every sample is used.
+/// motion are integrated (IntervalMotion), so the parameters are physical and every sample is used.
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
 ///
@@ -104,8 +102,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
   Eigen::VectorXd arrow_growth() const override { return free_.growth(point_.mechanism); }
 
-  /// Noise groups: sensors in order, then these. Axes are InertialSensor::kAxes per inertial
-  /// sensor.
+  /// Noise groups: sensors in order, then these. InertialSensor::kAxes axes per sensor.
   int inertial_group(int axis) const { return sensor_count() + axis; }
   int acceleration_group(int coordinate) const {
     return inertial_group(InertialSensor::kAxes * mechanism().inertial_count()) + coordinate;
@@ -125,8 +122,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Changes the noise levels; the cost changes with them.
   void set_noise(const ShootingNoise& noise);
 
-  /// Noise-free encoder readings, samples × sensors, simulated from the node before each sample
-  /// [rad], not wrapped.
+  /// Predicted encoder readings, samples × sensors, from the node before each sample [rad].
   const Eigen::MatrixXd& angles(int segment) const {
     return point_.angles[static_cast<std::size_t>(segment)];
   }
@@ -158,8 +154,7 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   /// Axes of inertial sensors with readings: sensor · kAxes + axis.
   const std::vector<int>& sensed() const { return sensed_; }
-  /// Number of readings of an axis, by its index in `sensed()`, and the sum of their squared
-  /// errors.
+  /// Number of readings and sum of squared errors of an axis, by its index in `sensed()`.
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
   /// Number of readings of encoders and inertial sensors.
@@ -251,7 +246,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<int> moving_;   ///< arrow positions of parameters that affect the motion
   std::vector<int> sensing_;  ///< of those that affect `looked_` only
   std::vector<Sensor> sensors_;
-  std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then late encoders
+  std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then delayed encoders
   std::vector<int> late_;    ///< of each sensor: its index in looked_; −1: no delay
   ShootingNoise noise_;
   /// Of each node: whitening of defects; empty while recorded controls have no noise.

@@ -15,8 +15,7 @@ constexpr double kLooseGain = 1e-3;       // in three steps
 constexpr int kLooseIterations = 30;
 
 /// Process noise equal to the accelerations, with intervals so short that a wrong model causes
-/// little error. This is nearly a regression of accelerations, which converges from any initial
-/// values.
+/// little error. It is nearly a regression of accelerations, which always converges.
 constexpr double kApproachShare = 1.0;
 constexpr double kApproachInterval = 0.05;  // [s]
 
@@ -72,8 +71,7 @@ std::unique_ptr<ShootingProblem> ShootingFit::loose_problem(const Mechanism& mec
 }
 
 /// Inflated noise: process noise as a fraction of the accelerations, and a reading noise that is
-/// consistent with it. Smaller reading noise would force the motion between nodes to follow a wrong
-/// model.
+/// consistent with it. Smaller reading noise would force the motion to follow a wrong model.
 ShootingNoise ShootingFit::lenient_noise(double share, double interval) const {
   const double generosity = share / kGenerousShare;
   ShootingNoise noise = input_.noise;

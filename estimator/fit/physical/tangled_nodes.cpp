@@ -18,7 +18,7 @@ constexpr std::size_t kTangledMost = 12;
 /// A node whose defect is large, and the step that removes it.
 struct Tangle {
   int node = 0;
-  double defect = 0.0;  ///< squared, in deviations
+  double defect = 0.0;  ///< squared, in standard deviations
   Eigen::VectorXd way;
 };
 

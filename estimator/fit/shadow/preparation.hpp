@@ -25,8 +25,8 @@ struct Preparation {
 
 /// Checks the input and resamples it to the grid of the step.
 ///
-/// Joints whose compliance would oscillate are critically damped unless the rig file specifies
-/// otherwise.
+/// Joints whose compliance would oscillate are critically damped, unless the rig file gives a
+/// damping time.
 ///
 /// The default step is the longest multiple, or integer fraction, of the sampling period up to
 /// kLongestChosenStep. Segments of fewer than 10 nodes are dropped, with a note.
@@ -40,9 +40,8 @@ double choose_state_error_weight(const Mechanism& mechanism,
                                  const std::vector<TrajectoryData>& data, double angle_noise,
                                  double step);
 
-/// The mechanism with stick speeds of dry friction of at least half the typical speed change of a
-/// joint in a step. Narrower laws jump within a step, and their kinks stop the solver far from the
-/// optimum.
+/// The mechanism with stick speeds of at least half the typical speed change of a joint in a step.
+/// Narrower laws jump within a step, and their kinks stop the solver far from the optimum.
 Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                           double step);
 

@@ -19,8 +19,7 @@ struct TrajectoryData {
   std::vector<Configuration> initial;  ///< one initial configuration per node
 };
 
-/// Resamples a segment to the grid of the time step, with initial configurations [Mar, section
-/// 4.4].
+/// Resamples a segment to the time step, with initial configurations [Mar, section 4.4].
 ///
 /// Observations are the raw samples that fall on nodes. Configurations at `start_coordinates` are
 /// assembled at zero constraint violation. Unobserved joints in loops follow from the closures

@@ -33,8 +33,7 @@ struct TrajectorySettings {
 /// Δp_u, Δp_q of [Mar]. Every segment is a separate chain; parameters are shared.
 ///
 /// The control of a step is averaged over the interval of length h centred at its node (minus the
-/// input delay), since the impulse changes the velocity of the interval before the node to that of
-/// the interval after it.
+/// input delay), since the impulse changes the velocity before the node to that after it.
 class TrajectoryProblem final : public LeastSquaresProblem {
  public:
   /// @param mechanism  initial values of the free parameters, and all fixed ones
@@ -75,8 +74,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   /// Observed angles (θ − offset) of the current trajectory, nodes × sensors, in (−π, π].
   Eigen::MatrixXd observed_angles(int segment) const;
 
-  /// Control means over the steps of a segment: row k belongs to the step at node k, nodes ×
-  /// motors.
+  /// Control means over the steps of a segment: row k is the step at node k, nodes × motors.
   Eigen::MatrixXd step_controls(int segment) const;
 
   int segment_count() const { return static_cast<int>(segments_.size()); }

@@ -23,8 +23,8 @@ struct ChainDescription {
 ///
 /// Frame of a link: x from its joint to the next, z along the joint axis. θ₁ = 0 hangs down. The
 /// other angles are relative to the previous link and zero when the two are aligned. The closing
-/// joint is named by its number n + 1 and has no encoder. Its angle is that of the last link, zero
-/// when hanging.
+/// joint is named by its number n + 1 and has no encoder. Its angle is the last link's, zero when
+/// hanging.
 Mechanism make_chain(const ChainDescription& description = {});
 
 }  // namespace estimator
