@@ -37,7 +37,7 @@ struct CalibrationOptions {
   /// Physical: root spectral density of the unmodelled acceleration (process noise) [rad/s²/√Hz];
   /// 0: estimated from the data.
   double acceleration_noise = 0.0;
-  double state_error_weight = 0.0;    ///< κ: weight of impulse against angle residuals; 0: automatic
+  double state_error_weight = 0.0;    ///< κ: weight of impulse to angle residuals; 0: automatic
   double compliance = -1.0;           ///< ε for all joint rows; negative: the mechanism's own
   double damping_time = -1.0;         ///< τ for all joint rows [s]; negative: the mechanism's own
   double weighting_compliance = 0.0;  ///< ε_w of the implicit form; 0: automatic
