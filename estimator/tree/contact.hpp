@@ -21,7 +21,7 @@ inline bool is_at_stop(Contact contact) {
   return contact == Contact::kAtLower || contact == Contact::kAtUpper;
 }
 /// −1 or 1 if the joint slips; 0 if it rests, since the holding torque of stop and friction is a
-/// constraint force, computed once.
+/// constraint force, counted once for both.
 inline double slip_of(Contact contact) {
   return is_held(contact) ? 0.0 : static_cast<double>(contact);
 }

@@ -54,8 +54,8 @@ class MotionLanes {
 
   /// Computes accelerations at the start of the substep and their derivatives; requires `slopes`.
   void linearize_at_start();
-  /// Call after it. Derivatives of a joint's angle, rate and acceleration in a direction of the
-  /// state.
+  /// Derivatives of a joint's angle, rate and acceleration in one direction of the state; call
+  /// after `linearize_at_start`.
   void joint_slopes(int joint, int direction, double* angle, double* rate,
                     double* acceleration) const;
 

@@ -15,8 +15,8 @@ struct StepLimits {
   double shortest;  ///< lower limit if speeds have wrong units [s]
 };
 
-/// A Furuta release is then accurate to 1e-8 rad after 15 s, a hundredth of the readings'
-/// resolution.
+/// With these limits a Furuta release is accurate to 1e-8 rad after 15 s, a hundredth of the
+/// readings' resolution.
 inline constexpr StepLimits kSteps{.turn = 0.04, .longest = 4e-3, .shortest = 1e-3};
 
 /// For the last stages with loops, whose joints reverse in singular configurations. There the
