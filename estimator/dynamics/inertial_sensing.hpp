@@ -54,7 +54,7 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
   const Motion& motion = motions_[at];
   Vector3 moment = motion.moment, force = motion.force;
   if (link.sign < 0.0) {
-    // The link is body a, so the reaction on b is opposite; along a slide b's point differs.
+    // The link is body a, so the reaction on b is opposite; b's point differs in a prismatic joint.
     if (link.slides) {
       const Vector3 way = motion.from_parent - link.from_parent;
       const T along = way.dot(link.mount.col(0).template cast<T>());

@@ -9,14 +9,14 @@
 namespace estimator {
 
 /// Whether a body's inertia is estimated as a whole, in an InertiaChart. Its three moments must be
-/// free, and its products all free, or zero with at most one free. They may have no bounds or ties
-/// beyond physical ones. Otherwise moments are estimated one by one.
+/// free, and its products all free, or zero with at most one free. They may have no bounds and no
+/// dependencies beyond physical ones. Otherwise moments are estimated one by one.
 bool is_charted(const Mechanism& mechanism, int body);
 
-/// Returns a sentence with the reason for every body with free moments that is not charted.
+/// Returns, for every body whose free moments are estimated one by one, a sentence with the reason.
 std::vector<std::string> tell_uncharted(const Mechanism& mechanism);
 
-/// Whether a charted body is at the feasibility boundary: it is practically flat.
+/// Whether a body (`is_charted`) is at the feasibility boundary: it is practically flat.
 bool is_at_border(const Mechanism& mechanism, int body);
 /// The same from the smallest and largest principal second moments.
 bool is_at_border(double least, double largest);

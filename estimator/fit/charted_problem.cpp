@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of moments converted to chart coordinates and back
+constexpr double kRounding = 1e-9;  // of moments converted to coordinates and back
 
 }  // namespace
 
@@ -45,7 +45,7 @@ ChartedProblem::ChartedProblem(LeastSquaresProblem& problem, const Mechanism& me
     point_.masses.push_back(value);
   }
   candidate_ = marked_ = point_;
-  // If the chart cannot represent the initial inertia, the problem moves to the nearest one.
+  // If coordinates cannot represent the initial inertia, the problem moves to the nearest one.
   const ArrowLayout layout = problem.layout();
   const Eigen::Index unknowns = static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
   Eigen::VectorXd values = problem.arrow();

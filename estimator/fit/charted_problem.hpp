@@ -12,8 +12,9 @@
 namespace estimator {
 
 /// Adapts a problem so that every step of the solver gives physically consistent inertias. The
-/// moments of a charted body (`is_charted`) are replaced by the coordinates of its chart, and a
-/// free mass by its logarithm. All other parameters, and the public interface, use SI values.
+/// moments of a body that is estimated as a whole (`is_charted`) are replaced by unconstrained
+/// coordinates, and a free mass by its logarithm. All other parameters, and the public interface,
+/// use SI values.
 class ChartedProblem final : public LeastSquaresProblem {
  public:
   /// @param problem    its arrow holds the free parameters of the mechanism, in order. It must
@@ -51,7 +52,7 @@ class ChartedProblem final : public LeastSquaresProblem {
     double start;
   };
   struct Point {
-    std::vector<Eigen::VectorXd> coordinates;  ///< of each charted body
+    std::vector<Eigen::VectorXd> coordinates;  ///< of each such body
     std::vector<double> masses;                ///< of each mass [kg]
   };
 
@@ -64,8 +65,8 @@ class ChartedProblem final : public LeastSquaresProblem {
   Point point_, candidate_, marked_;
 };
 
-/// Solves a problem with charted inertias, or directly if `chart` is kEntries. Iteration records
-/// always have SI units.
+/// Solves a problem in unconstrained inertia coordinates, or directly if `chart` is kEntries.
+/// Iteration records always have SI units.
 ///
 /// @param mechanism  as in the problem; its free parameters are the arrow
 LmSummary solve_in_charts(LeastSquaresProblem& problem, const Mechanism& mechanism,

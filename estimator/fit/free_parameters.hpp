@@ -30,10 +30,10 @@ class FreeParameters {
   /// speed by at most a factor of two in one step.
   Eigen::VectorXd growth(const Mechanism& mechanism) const;
 
-  /// Sets the free values of `to` to those of `from` plus `step`, and updates tied parameters.
+  /// Sets the free values of `to` to those of `from` plus `step`, and updates dependent parameters.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
 
-  /// Whether tied parameters are within their bounds; free ones always are.
+  /// Whether dependent parameters are within their bounds; free ones always are.
   static bool is_possible(const Mechanism& mechanism);
 
   /// Number of prior residuals: one for each Gaussian prior of a parameter that varies, ten for

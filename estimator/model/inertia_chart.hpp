@@ -39,7 +39,7 @@ class SecondMomentChart {
  public:
   /// Coordinates: three logarithms, then one for each product of inertia that varies.
   /// @param products  which of J_xy, J_xz, J_yz vary: all, one or none; the others are zero
-  /// @param at        physically consistent moments at which the chart is constructed
+  /// @param at        physically consistent moments; the principal axes there are R₀
   SecondMomentChart(InertiaChart kind, const Eigen::Array<bool, 3, 1>& products, const Moments& at);
 
   int size() const { return size_; }

@@ -43,7 +43,7 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
 // Delays of encoders are relative to other sensors, so they may be negative.
 constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
-// Of a joint and of a weld, first in HingeQuantity.
+// Points of a joint and of a fixed joint, first in HingeQuantity.
 constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
                                          any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
 

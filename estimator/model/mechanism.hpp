@@ -189,7 +189,7 @@ struct BodyEncoder {
 /// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each joint,
 /// kWeldQuantities of each fixed joint, kWorldQuantities, kEncoderQuantities of each encoder
 /// between bodies, kInertialQuantities of each sensor, kAirQuantities of each body, and last any
-/// further parameters that ties refer to. `make_parameters` builds it with names, units and
+/// further parameters on which others depend. `make_parameters` builds it with names, units and
 /// physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);

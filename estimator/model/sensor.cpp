@@ -15,7 +15,7 @@ constexpr double kRankLimit = 1e-9;  // relative rank tolerance of a matrix of o
 
 /// A joint on the path from one body to another.
 struct Crossing {
-  int hinge;  ///< −1: a weld
+  int hinge;  ///< −1: a fixed joint
   int from, to;
   Eigen::Matrix3d from_frame, to_frame;  ///< rotations: joint frame → body
   double sign;                           ///< −1: passed from the child to the parent

@@ -18,7 +18,7 @@ void add_term(std::vector<TieTerm>& terms, int parameter, double factor) {
   }
 }
 
-/// Replaces every tied term by its sources. Returns false if there is none.
+/// Replaces every dependent term by the terms of its own tie. Returns false if there is none.
 bool replace_tied_terms(std::vector<Tie>& ties, Tie& tie) {
   bool replaced = false;
   std::vector<TieTerm> terms;

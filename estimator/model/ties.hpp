@@ -39,7 +39,7 @@ std::vector<TieTerm> free_sources(const Mechanism& mechanism, int parameter);
 /// Whether estimation changes the parameter: it is free, or depends on one that is.
 bool varies(const Mechanism& mechanism, int parameter);
 
-/// Whether the parameter keeps its value: it is neither free nor tied.
+/// Whether the parameter keeps its value: it is neither free nor dependent.
 bool is_kept(const Mechanism& mechanism, int parameter);
 
 }  // namespace estimator

@@ -152,8 +152,9 @@ class IntervalSlopes {
   /// Result of one interval.
   struct Result {
     std::vector<RowMajor> readings;  ///< of each sensor: samples × directions, without offsets
-    /// Of each requested inertial axis: sample instants × (directions, SensingProgram::constants of
-    /// the axis). The column of a delay contains minus the time derivative of the reading.
+    /// Derivatives of the readings of each requested axis: sample instants × (directions,
+    /// SensingProgram::constants of the axis). The column of a delay contains minus the time
+    /// derivative of the reading.
     std::vector<RowMajor> inertial;
     RowMajor looks;  ///< state at the sample instants, coordinates over rates of each × directions
     RowMajor end;    ///< coordinates over rates × directions

@@ -66,7 +66,7 @@ class TreeProgram {
     int place;
     double factor;  ///< derivative of the delay
   };
-  /// Of a motor by its index; empty if its delay is fixed.
+  /// Dependencies of a motor's delay, by its index; empty if the delay is fixed.
   const std::vector<DelaySource>& delay_sources(int motor) const {
     return delay_sources_[static_cast<std::size_t>(motor)];
   }

@@ -249,7 +249,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then delayed encoders
   std::vector<int> late_;    ///< of each sensor: its index in looked_; −1: no delay
   ShootingNoise noise_;
-  /// Of each node: whitening of defects; empty while recorded controls have no noise.
+  /// Whitening of the defects of each node; empty while recorded controls have no noise.
   std::vector<Eigen::MatrixXd> mixing_;
   int threads_;
   double near_rest_;  // longest step for smoothed friction near rest [s]
