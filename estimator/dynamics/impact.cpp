@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-// A complementarity problem in the impulses Λ, counted away from the stops.
+// Solves a complementarity problem in the impulses Λ, positive away from the stops.
 std::vector<int> pushing_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
                                std::span<const JointStop> stops) {
   const auto count = static_cast<Eigen::Index>(stops.size());

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// M⁻¹ B by elimination without pivoting, M positive definite.
+/// M⁻¹ B by Gaussian elimination without pivoting, for positive definite M.
 template <typename T>
 Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> solve_definite(
     Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> M,
@@ -30,15 +30,15 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> solve_definite(
   return B;
 }
 
-/// A joint whose stop pushes in an impact.
+/// A joint at whose end stop an impulse acts in an impact.
 template <typename T>
 struct StruckJoint {
   int joint;
   T restitution;
 };
 
-/// What rates change by when impulses along joints struck change those joints' own by `wanted`:
-/// M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ wanted, J having a row of the identity for each of these joints.
+/// Change of all rates when impulses along the struck joints change these joints' own rates by
+/// `wanted`: M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ wanted. J has a row of the identity for each struck joint.
 ///
 /// @param mass    n × n, positive definite [kg·m²]
 /// @param wanted  struck × columns [rad/s]
@@ -61,20 +61,20 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> push_joints(
   return across * solve_definite<T>(response, wanted);
 }
 
-/// Rates after joints have struck their stops: Gauss's impact principle [MTM, eq. 7] with Newton's
-/// law of restitution [MTM, eq. 11],
+/// Rates after an impact at end stops: Gauss's impact principle [MTM, eq. 7] with Newton's law of
+/// restitution [MTM, eq. 11],
 ///
 ///   min ½ (v⁺ − v⁻)ᵀ M (v⁺ − v⁻)   subject to   J v⁺ = −E J v⁻,
 ///   v⁺ = v⁻ + M⁻¹ Jᵀ Λ,   J M⁻¹ Jᵀ Λ = −(1 + E) J v⁻,
 ///
-/// J as in push_joints, E the restitutions. Impulses act along these joints' coordinates alone; all
-/// others' rates jump as the mass matrix says, since what their friction, springs and motors do is
-/// finite. [MTM, eq. 17] has the opposite sign of E: joints would go on through their stops.
+/// with J as in push_joints and the restitutions E. Impulses act along the struck joints only. The
+/// other rates jump according to the mass matrix, since forces of friction, springs and motors are
+/// finite. [MTM, eq. 17] has the opposite sign of E: joints would pass through their stops.
 ///
-/// Kinetic energy changes by ½ Λᵀ (1 − E) J v⁻ ≤ 0 where the stops push and the joints come on.
+/// Kinetic energy changes by ½ Λᵀ (1 − E) J v⁻ ≤ 0 if the stops push and the joints approach them.
 ///
 /// @param mass   n × n, positive definite [kg·m²]
-/// @param rates  n × columns: v⁻ [rad/s]; each column is an impact of its own
+/// @param rates  n × columns: v⁻ [rad/s]; each column is a separate impact
 /// @return v⁺, n × columns
 template <typename T>
 Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> strike(
@@ -90,15 +90,15 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> strike(
   return rates + push_joints<T>(mass, struck, wanted);
 }
 
-/// Which of the stops that joints are at push, where some are struck: Λ ≥ 0 and J v⁺ ≥ −E J v⁻ of
-/// each, one of them an equality. A joint that rests at its stop leaves it where the impact takes
-/// it away, and is pushed where it would go through. Never more energy than before where none of
-/// the joints moves away from its stop beforehand.
+/// Determines the stops at which impulses act if several joints are at their stops: Λ ≥ 0 and J v⁺
+/// ≥ −E J v⁻ for each, one of them an equality. A joint that rests at its stop leaves it if the
+/// impact moves it away, and receives an impulse if it would pass through. Energy does not increase
+/// if no joint moves away from its stop before the impact.
 ///
 /// @param mass   n × n, positive definite [kg·m²]
 /// @param rates  v⁻ [rad/s]
 /// @param stops  of different joints
-/// @return indices into `stops`, rising
+/// @return indices into `stops`, ascending
 std::vector<int> pushing_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
                                std::span<const JointStop> stops);
 

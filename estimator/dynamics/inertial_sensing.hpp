@@ -4,7 +4,7 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/rodrigues.hpp"
 
-// Members of TreeInverseDynamics, for tree_inverse_dynamics.cpp: what sensors on bodies read.
+// Members of TreeInverseDynamics, included by tree_inverse_dynamics.cpp: readings of body sensors.
 
 namespace estimator {
 
@@ -46,8 +46,7 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
   }
 }
 
-/// Moment and force that a link's joint passes on to its hinge's body b, about its point there and
-/// in its frame.
+/// Moment and force that a link's joint transmits to its body b, about its point and in its frame.
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::reaction(
     std::size_t at) const {
@@ -55,7 +54,7 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
   const Motion& motion = motions_[at];
   Vector3 moment = motion.moment, force = motion.force;
   if (link.sign < 0.0) {
-    // The link is body a: what it gets is what b gives, whose point lies elsewhere along a slide.
+    // The link is body a, so the reaction on b is opposite; b's point differs in a prismatic joint.
     if (link.slides) {
       const Vector3 way = motion.from_parent - link.from_parent;
       const T along = way.dot(link.mount.col(0).template cast<T>());
@@ -83,7 +82,7 @@ std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T
           force[0],    force[1],          force[2]};
 }
 
-/// Where a sensor's point is, in the motion of the last call of `imbalance`, in the world frame.
+/// World position of a sensor's point in the motion of the last call of `imbalance`.
 template <typename T>
 typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
     const Inertial& sensor) const {
@@ -96,7 +95,7 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
   return place;
 }
 
-/// What a sensor's two instruments would read along their body's axes, without bias and scale.
+/// Ideal readings of a sensor's two instruments in the body frame, without bias and scale.
 template <typename T>
 std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::nominal_readings(
     const Inertial& sensor) const {

@@ -6,11 +6,11 @@
 
 namespace estimator {
 
-/// Torques of the joints that each one's unit acceleration asks for, the others still [Fea08, sec.
-/// 6.2]. Closed loops are cut. Leaves the bearings' loads at rest without acceleration in
-/// `dynamics`.
+/// Joint-space mass matrix: column k contains the joint torques for a unit acceleration of joint k
+/// alone [Fea08, sec. 6.2]. Closed loops are cut. As a side effect `dynamics` then holds the
+/// bearing loads at rest.
 ///
-/// @param coordinates  one a joint [rad or m]
+/// @param coordinates  one per joint [rad or m]
 inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,
                                    const Eigen::VectorXd& coordinates) {
   const Eigen::Index n = dynamics.hinge_count();

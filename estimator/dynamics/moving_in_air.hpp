@@ -4,11 +4,11 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/laws/air_drag.hpp"
 
-// Members of TreeInverseDynamics, for tree_inverse_dynamics.cpp: bodies that the air holds back.
+// Members of TreeInverseDynamics, included by tree_inverse_dynamics.cpp: air drag of bodies.
 
 namespace estimator {
 
-/// Bodies that are held back; one that is fixed to the ground rests.
+/// Collects bodies with air drag; a body fixed to the ground has none.
 template <typename T>
 void TreeInverseDynamics<T>::make_drags(const Mechanism& mechanism,
                                         const std::vector<T>& parameters) {
@@ -23,8 +23,8 @@ void TreeInverseDynamics<T>::make_drags(const Mechanism& mechanism,
   }
 }
 
-/// The velocity of a link's origin, its parent's being known.
-/// @param speed  of the link along its joint, the link's own way
+/// Velocity of a link's origin from that of its parent.
+/// @param speed  of the link along its joint, in the link's own direction
 template <typename T>
 void TreeInverseDynamics<T>::move_origin(std::size_t at, const T& speed) {
   const Link& link = links_[at];
@@ -38,7 +38,7 @@ void TreeInverseDynamics<T>::move_origin(std::size_t at, const T& speed) {
   if (link.slides) motion.velocity[0] += speed;
 }
 
-/// Adds what a body's drag asks of the joint that carries it.
+/// Adds the drag of a body to the load of the joint that carries it.
 template <typename T>
 void TreeInverseDynamics<T>::resist(const Drag& drag) {
   Motion& motion = motions_[drag.link];

@@ -4,11 +4,11 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 
-// Members of TreeInverseDynamics, for tree_inverse_dynamics.cpp: a body pushed from outside.
+// Members of TreeInverseDynamics, included by tree_inverse_dynamics.cpp: external wrench on a body.
 
 namespace estimator {
 
-/// The link of a joint's body b, where that is not the body nearer to the ground.
+/// The link of a joint's body b, which must be the body farther from the ground.
 template <typename T>
 std::size_t TreeInverseDynamics<T>::child_link(int hinge) const {
   const std::size_t at = link_of_hinge_[static_cast<std::size_t>(hinge)];

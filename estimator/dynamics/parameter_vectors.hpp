@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-// Parameters of a mechanism as scalars of any kind, and vectors that are made of them.
+// Access to parameters of any scalar type, as scalars and 3-vectors.
 
 namespace estimator {
 
@@ -12,7 +12,7 @@ T parameter_of(const std::vector<T>& parameters, int index) {
   return parameters[static_cast<std::size_t>(index)];
 }
 
-/// The vector whose first coordinate has this index.
+/// The vector whose first component has this index.
 template <typename T>
 Eigen::Matrix<T, 3, 1> vector_at(const std::vector<T>& parameters, int index) {
   return {parameter_of(parameters, index), parameter_of(parameters, index + 1),

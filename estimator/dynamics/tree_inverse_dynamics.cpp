@@ -16,7 +16,7 @@
 namespace estimator {
 namespace {
 
-/// Loads below these count with their square: friction has no kink where a load vanishes.
+/// Below these, loads enter quadratically, so friction has no kink where a load vanishes.
 constexpr double kSmallForce = 1e-4;   // [N], the weight of 10 mg
 constexpr double kSmallMoment = 1e-5;  // [N·m]
 
@@ -58,7 +58,7 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
   }
 }
 
-/// Joints beyond the spanning tree: each seats a copy of its child, without mass.
+/// Adds the joints outside the spanning tree: each carries a massless copy of its child.
 template <typename T>
 void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
                                                const std::vector<T>& parameters) {
@@ -92,7 +92,7 @@ void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
   }
 }
 
-/// Seats the body that a joint leads to: on a link of its own, or fixed on its parent's.
+/// Places the body that a joint carries: on a link of its own, or rigidly on the parent's link.
 template <typename T>
 void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
                                       const TreeEdge& edge) {
@@ -136,7 +136,7 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
   }
 }
 
-/// Adds a body's mass and inertia to its link. One that is fixed to the ground adds nothing.
+/// Adds a body's mass and inertia to its link, unless it is fixed to the ground.
 template <typename T>
 void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vector<T>& parameters,
                                       int body, bool first) {
@@ -219,7 +219,7 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_parent(
   return link.mount.template cast<T>() * x;
 }
 
-/// @param of_links  what the links' motion demands along the joint
+/// @param of_links  load along the joint due to the links' motion
 template <typename T>
 T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const T& rate,
                                          const T& acceleration, const T& control,
@@ -242,9 +242,9 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
   return torque - axis.idle_torque - axis.motor_torque;
 }
 
-/// A rotor that sits in body a spins about the axis by ω_a·x + N ω in all, ω the joint's rate. What
-/// it weighs as a part of that body is counted there; beside that, kinetic energy is more by
-/// J_shaft/N ω (ω_a·x): a moment on that body and a torque on the joint, which is returned.
+/// A rotor in body a rotates about the axis at ω_a·x + N ω, where ω is the joint's rate. Its mass
+/// and inertia are part of body a. In addition the kinetic energy contains J_shaft/N ω (ω_a·x),
+/// which gives a moment on that body and a torque on the joint; the torque is returned.
 template <typename T>
 T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& acceleration,
                                     Motion& motion) {
@@ -252,7 +252,7 @@ T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& ac
   if (axis.gear_ratio == 0.0) return T(0.0);
   const T inertia = axis.shaft_inertia * (1.0 / axis.gear_ratio);
   const T spin = inertia * rate, change = inertia * acceleration;
-  // In the link's frame, in which the axis is x of body a as well.
+  // In the link's frame; its x is the axis in body a too.
   const auto moment_of = [&](const Vector3& omega) {
     return Vector3(change, spin * omega[2], -(spin * omega[1]));  // ω × e_x = (0, ω_z, −ω_y)
   };
@@ -268,7 +268,7 @@ T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& ac
   return inertia * alpha[0];
 }
 
-/// Velocities, accelerations and inertial loads of a link, its parent's being known.
+/// Velocities, accelerations and inertial loads of a link, given those of its parent.
 template <typename T>
 void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& speed,
                                        const T& acceleration) {
@@ -312,9 +312,9 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& 
   motion.alpha = alpha;
 }
 
-/// What friction grows with: the magnitudes of the bearing's forces, across and along the axis, and
-/// of its moment, in no way of how the frame lies about the axis. What acts along the coordinate is
-/// not the bearing's. Of a joint that slides the moment is about the child's point.
+/// Bearing loads on which friction depends: magnitudes of the forces across and along the axis and
+/// of the moment, independent of the frame's orientation about the axis. The load along the
+/// coordinate is excluded. For a prismatic joint the moment is taken about the child's point.
 template <typename T>
 void TreeInverseDynamics<T>::feel_load(const Link& link, const Motion& motion, Axis& axis) const {
   using std::sqrt;

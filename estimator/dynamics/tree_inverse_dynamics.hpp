@@ -15,45 +15,44 @@
 
 namespace estimator {
 
-/// Most hinges of a mechanism in joint coordinates: vectors over them live on the stack. Of
-/// expressions, which are recorded once, there may be any number.
+/// Largest number of joints in joint coordinates, since vectors over them are allocated on the
+/// stack. Expressions, which are recorded once, have no limit.
 inline constexpr int kTreeHingesMax = 16;
 
-/// What is known of the load of one joint, by the motion.
+/// A load of a joint, computed from the motion.
 enum class JointLoad : int {
-  kTorque,       ///< all that acts along the joint, motor to friction [N·m]
+  kTorque,       ///< total load along the joint, including motor and friction [N·m]
   kMotorTorque,  ///< K (u − k_e ω) [N·m]
-  /// What of kTorque neither motor nor spring nor constant torque makes: friction, what an end stop
-  /// pushes with, and what the motion has beyond the model [N·m]
+  /// kTorque without motor, spring and constant torque: friction, end stop, unmodelled [N·m]
   kFriction,
-  kMomentX,  ///< that the joint passes on to its body b about its point there, body frame [N·m]
+  kMomentX,  ///< transmitted to body b about the joint's point, body frame [N·m]
   kMomentY,
   kMomentZ,
-  kForceX,  ///< the same of the force [N]
+  kForceX,  ///< transmitted force [N]
   kForceY,
   kForceZ,
   kCount
 };
 
-/// One value a hinge.
+/// One value per joint.
 template <typename T>
 using JointVector =
     Eigen::Matrix<T, Eigen::Dynamic, 1, 0,
                   std::is_same_v<T, Expression> ? Eigen::Dynamic : kTreeHingesMax, 1>;
 
 /// Continuous-time inverse dynamics of a mechanism in joint coordinates: recursive Newton–Euler
-/// [Fea08, sec. 5.3]. Scalars T are double or Dual; with Dual, derivatives along any
-/// parameter, angle or rate come with the values.
+/// [Fea08, sec. 5.3]. The scalar type T is double, Dual (derivatives by any parameter, angle or
+/// rate) or Expression (recording).
 ///
-/// Each link carries a frame: origin at its body's point of the joint that holds it, x along the
-/// joint's axis, moving with the body. Bodies that a fixed joint holds together are one link.
-/// Reactions are known at every joint, so load-dependent friction needs nothing more.
+/// Each link has a frame fixed to its body: origin at the body's point of its parent joint, x along
+/// the joint's axis. Bodies connected by a fixed joint form one link. Reactions are computed at
+/// every joint, so load-dependent friction needs nothing more.
 ///
-/// A joint that closes a loop, beyond the spanning tree, leads to a copy without mass of the body
-/// that is there already; that both are at one place is left to be demanded (`closures`), and the
-/// reactions that see to it to be added. Their part of the load of bearings is not known here.
+/// A joint outside the spanning tree closes a loop: it carries a massless copy of the body that it
+/// connects. The caller must enforce that copy and body coincide (`closures`) and add the
+/// reactions. Their contribution to the load of bearings is not included here.
 ///
-/// Units are those of a hinge; of a joint that slides read m for rad and N for N·m.
+/// Units are those of a revolute joint; for a prismatic joint read m for rad and N for N·m.
 template <typename T>
 class TreeInverseDynamics {
  public:
@@ -61,88 +60,84 @@ class TreeInverseDynamics {
   using Matrix3 = Eigen::Matrix<T, 3, 3>;
   using VectorX = JointVector<T>;
 
-  /// @param parameters one value a parameter of the mechanism, in its order
+  /// @param parameters one value per parameter of the mechanism, in its order
   TreeInverseDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
 
   int hinge_count() const { return static_cast<int>(links_.size()); }
 
-  /// What the motion demands beyond what acts, dry friction left out: inertial and gravity torques
-  /// plus shaft inertia, less motor, viscous friction, drag at joints and of bodies in the air,
-  /// spring and constant torque. [N·m]
-  /// Equals the dry friction torque where the motion obeys the equations of motion.
+  /// Torque imbalance of each joint without dry friction: inertial and gravity torques plus rotor
+  /// inertia, minus motor, viscous friction, drag of joints and bodies, spring and constant torque
+  /// [N·m]. Equals the dry friction torque if the motion obeys the equations of motion.
   ///
-  /// @param angle, rate, acceleration  one a joint [rad, rad/s, rad/s²]
-  /// @param control  one a hinge, zero where there is no motor
-  /// @param[out] imbalance  one a hinge
+  /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
+  /// @param control  one per joint, zero if it has no motor
+  /// @param[out] imbalance  one per joint
   void imbalance(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
                  const VectorX& control, VectorX& imbalance);
 
-  /// How far bodies that are reached twice are from being at one place, six a joint that closes a
-  /// loop: the joint's point on its child [m, world frame], and ½ vee(E − Eᵀ) of the rotation E
-  /// between both orientations [rad where small]. Behind them, how far each joint that follows
-  /// another is from where that demands [rad or m].
+  /// Violations of the loop closures, six for each joint that closes a loop: the difference of the
+  /// joint's point on its child [m, world frame], and ½ vee(E − Eᵀ) of the relative rotation E [rad
+  /// if small]. They are followed by the violation of each mimic joint [rad or m].
   void closures(const VectorX& angle, std::vector<T>& violation) const;
 
-  /// Loads of a joint in the motion of the last call of `imbalance`, in the order of JointLoad. In
-  /// a mechanism with loops, what closes them is left out.
+  /// Loads of a joint in the motion of the last call of `imbalance`, in the order of JointLoad.
+  /// Reactions of loop closures are not included.
   std::array<T, static_cast<std::size_t>(JointLoad::kCount)> joint_loads(int hinge) const;
 
-  /// Lets the surroundings push a joint's body b from the next call of `imbalance` on: a moment
-  /// about the joint's point there [N·m] and a force [N], body frame.
+  /// Sets an external wrench on a joint's body b for the next calls of `imbalance`: a moment about
+  /// the joint's point there [N·m] and a force [N], body frame.
   void push(int hinge, const Vector3& moment, const Vector3& force);
 
-  /// How a joint's body b moves in the motion of the last call of `imbalance`: its angular
-  /// acceleration [rad/s²], and the acceleration less gravity of its point of the joint [m/s²],
-  /// body frame.
+  /// Acceleration of a joint's body b in the motion of the last call of `imbalance`: angular
+  /// acceleration [rad/s²], and acceleration minus gravity of the joint's point [m/s²], body frame.
   std::array<T, 6> body_accelerations(int hinge) const;
 
-  /// What a sensor reads in the motion of the last call of `imbalance`, delay left out,
-  /// in the order of its axes [rad/s, m/s²].
+  /// Readings of a sensor in the motion of the last call of `imbalance`, without delay, in the
+  /// order of its axes [rad/s, m/s²].
   std::array<T, InertialSensor::kAxes> inertial_readings(int sensor) const;
 
-  /// Largest dry friction torque of a hinge at a speed [N·m], with the part that grows with the
-  /// load of the last call of `imbalance`.
+  /// Bound of a joint's dry friction torque at a speed [N·m], including the part due to the load of
+  /// the last call of `imbalance`.
   T dry_bound(int hinge, const T& rate) const;
 
-  /// What share of that bound dry friction takes where the joint creeps, tanh(ω/creep_speed); its
-  /// creep speed must be above zero.
+  /// Smoothed friction as a fraction of that bound, tanh(ω/creep_speed), for creep_speed > 0.
   T creep_share(int hinge, const T& rate) const;
 
-  /// What friction without a jump grows by from rest [N·m·s/rad].
+  /// Derivative of continuous friction at rest [N·m·s/rad].
   T smooth_steepness(int hinge) const;
 
-  /// Whether any hinge's dry friction depends on its load.
+  /// Whether any joint's dry friction depends on its load.
   bool is_load_dependent() const { return load_dependent_; }
 
  private:
   struct Link {
     int hinge;
     int parent;             // index into links_, −1: ground
-    bool slides;            // along the axis, instead of turning about it
-    bool wraps;             // whole turns lead to the same place
-    double sign;            // +1 where the link's body is the hinge's body b
-    Eigen::Matrix3d frame;  // hinge frame → its body b, as a rotation
-    Eigen::Matrix3d mount;  // parent's link frame → hinge frame on the parent, as a rotation
+    bool slides;            // translation along the axis instead of rotation about it
+    bool wraps;             // full turns have no effect
+    double sign;            // +1 if the link's body is the joint's body b
+    Eigen::Matrix3d frame;  // joint frame → its body b, as a rotation
+    Eigen::Matrix3d mount;  // parent's link frame → joint frame on the parent, as a rotation
     Vector3 from_parent;    // parent's origin to the joint's point, parent's link frame [m]
     Vector3 center = Vector3::Zero();  // origin to centre of mass, link frame [m]
     T mass = T(0.0);
     Matrix3 inertia = Matrix3::Zero();      // about the centre of mass, link frame
-    Vector3 push_moment = Vector3::Zero();  // from outside, about the origin, link frame [N·m]
+    Vector3 push_moment = Vector3::Zero();  // external, about the origin, link frame [N·m]
     Vector3 push_force = Vector3::Zero();   // [N]
   };
-  /// What holds a body back in still air, on its link.
+  /// Air drag of a body, on its link.
   struct Drag {
     T coefficient;
-    Vector3 point;  // where it acts, from the link's origin, link frame [m]
+    Vector3 point;  // point of application from the link's origin, link frame [m]
     std::size_t link;
   };
-  /// Where a body sits on its link; the ground is a body of link −1, at its origin.
+  /// Position of a body on its link; the ground has link −1, at its origin.
   struct Seat {
     int link = -1;
     Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  // link → body, as a rotation
     Vector3 point = Vector3::Constant(T(0.0));            // the link's origin, body frame [m]
   };
-  /// A body that is reached twice, and the point of it that is compared, body frame [m].
+  /// A body with its copy across a loop, and the compared point, body frame [m].
   struct Closure {
     Seat one, other;
     Vector3 point;
@@ -152,36 +147,36 @@ class TreeInverseDynamics {
     Vector3 origin = Vector3::Constant(T(0.0));
     Matrix3 rotation = Matrix3(Eigen::Matrix3d::Identity().template cast<T>());
   };
-  /// Of one link at one instant, in its frame.
+  /// Motion of one link at one instant, in its frame.
   struct Motion {
-    T cosine, sine;       // of the angle by which the link is turned on its mount
+    T cosine, sine;       // of the rotation of the link on its mount
     Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]
     Vector3 omega, alpha;
-    Vector3 velocity;       // of the origin, where a body has drag
-    Vector3 acceleration;   // of the origin, less gravity
-    Vector3 force, moment;  // that the joint passes on to this link; moment about the origin
+    Vector3 velocity;       // of the origin, only for bodies with drag
+    Vector3 acceleration;   // of the origin, minus gravity
+    Vector3 force, moment;  // transmitted by the joint to this link; moment about the origin
   };
   struct Axis {
     FrictionLaws::On<T> friction;
-    std::array<bool, FrictionLaws::kCount> acts = {};  // the laws of them
+    std::array<bool, FrictionLaws::kCount> acts = {};  // whether each law acts
     T constant_torque, stiffness, rest_angle;
     T motor_gain, shaft_inertia, back_emf;
-    double gear_ratio;          // 0: the rotor does not turn with body a
-    T load_force, load_moment;  // magnitudes of the reaction that friction grows with
-    T torque, motor_torque;     // along the joint: in all, and by the motor
+    double gear_ratio;          // 0: no rotor on body a
+    T load_force, load_moment;  // magnitudes of the reaction, for load-dependent friction
+    T torque, motor_torque;     // along the joint: total, and of the motor
     T idle_torque;              // of spring and constant torque
-    double creep_speed;         // 0: friction holds at rest
+    double creep_speed;         // 0: friction sticks at rest
   };
 
-  /// An inertial sensor on its link; link −1: the ground. Of an instrument on the ground `frame`
-  /// is that of the ground → sensor axes.
+  /// An inertial sensor on its link; link −1: the ground. For a sensor with axes fixed to the
+  /// ground, `frame` is the rotation ground → sensor axes.
   struct Inertial {
     int link;
     Eigen::Matrix3d frame;  // link → sensor axes before `mount`, as a rotation
     Vector3 point;          // from the link's origin, link frame [m]
     Vector3 mount;
     Vector3 bias[2], scale[2];  // of the gyroscope, of the accelerometer
-    Matrix3 cross[2];           // what each axis reads of the others, per its scale
+    Matrix3 cross[2];           // cross-axis sensitivities, per the axis' scale
     InertialSensor::Kind kind;
     bool has_axes;
     int hinge;
@@ -211,12 +206,12 @@ class TreeInverseDynamics {
   std::array<Vector3, 2> nominal_readings(const Inertial& sensor) const;
   T add_rotor(const Link& link, const T& rate, const T& acceleration, Motion& motion);
 
-  std::vector<Seat> seats_;  // of the ground and every body
+  std::vector<Seat> seats_;  // of the ground and of every body
   std::vector<Link> links_;  // parents first
   std::vector<Closure> closures_;
   std::vector<Coupling> couplings_;
   std::vector<Motion> motions_;
-  std::vector<Axis> axes_;  // by hinge
+  std::vector<Axis> axes_;  // by joint
   std::vector<Inertial> inertial_;
   std::vector<Drag> drags_;
   Vector3 up_;  // −gravity, world frame [m/s²]

@@ -9,8 +9,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kFlatStart = 0.01;  // least second moment of a start, of the largest
-/// The border that an estimate was held at was that of where its chart was laid.
+constexpr double kFlatStart = 0.01;  // smallest second moment of a flat start, of the largest
+/// The boundary depends on the largest moment at the start of a solve; this allows for its change.
 constexpr double kAtBorder = 1.5;
 
 bool has_free_moments(const Mechanism& mechanism, int body) {
@@ -19,7 +19,7 @@ bool has_free_moments(const Mechanism& mechanism, int body) {
                      [&](int index) { return parameter_at(mechanism, index).free; });
 }
 
-/// Why a body with free moments is not charted; empty: it is.
+/// Reason why free moments of a body are estimated one by one; empty if not.
 std::string obstacle(const Mechanism& mechanism, int body) {
   const auto indices = moment_indices(mechanism, body);
   int free_products = 0, held_products = 0;

@@ -8,20 +8,20 @@
 
 namespace estimator {
 
-/// Whether a body's inertia is free as a whole, so that it is estimated in a chart: its three
-/// moments are free, its products are all free or else zero with at most one of them free, and
-/// nothing bounds or ties them but physics. Single moments are estimated as they are.
+/// Whether a body's inertia is estimated as a whole, in an InertiaChart. Its three moments must be
+/// free, and its products all free, or zero with at most one free. They may have no bounds and no
+/// dependencies beyond physical ones. Otherwise moments are estimated one by one.
 bool is_charted(const Mechanism& mechanism, int body);
 
-/// For every body whose three moments are free and that is not charted, a sentence that says why.
+/// Returns, for every body whose free moments are estimated one by one, a sentence with the reason.
 std::vector<std::string> tell_uncharted(const Mechanism& mechanism);
 
-/// Whether a charted body lies where the chart goes no farther: it is as good as flat.
+/// Whether a body (`is_charted`) is at the feasibility boundary: it is practically flat.
 bool is_at_border(const Mechanism& mechanism, int body);
-/// The same of principal second moments.
+/// The same from the smallest and largest principal second moments.
 bool is_at_border(double least, double largest);
 
-/// Starts that are flat are moved off the border, from where products of inertia hardly act.
+/// Moves flat initial inertias off the boundary, where products of inertia have hardly any effect.
 void move_off_borders(Mechanism& mechanism);
 
 }  // namespace estimator

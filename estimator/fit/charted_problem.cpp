@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of moments that go through a chart and back
+constexpr double kRounding = 1e-9;  // of moments converted to coordinates and back
 
 }  // namespace
 
@@ -45,7 +45,7 @@ ChartedProblem::ChartedProblem(LeastSquaresProblem& problem, const Mechanism& me
     point_.masses.push_back(value);
   }
   candidate_ = marked_ = point_;
-  // Where the chart could not be laid through the start, the problem goes to the chart.
+  // If coordinates cannot represent the initial inertia, the problem moves to the nearest one.
   const ArrowLayout layout = problem.layout();
   const Eigen::Index unknowns = static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
   Eigen::VectorXd values = problem.arrow();
@@ -59,7 +59,7 @@ ChartedProblem::ChartedProblem(LeastSquaresProblem& problem, const Mechanism& me
   update_slopes();
 }
 
-/// Puts what the candidate's coordinates stand for into parameters.
+/// Converts the candidate's coordinates to parameters.
 void ChartedProblem::enter(Eigen::VectorXd& arrow) const {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const Moments moments = bodies_[b].chart.moments(candidate_.coordinates[b]);

@@ -11,15 +11,15 @@
 
 namespace estimator {
 
-/// A problem in its parameters, moved in charts of inertias: whatever step the solver takes leads
-/// to bodies that can exist. Of a charted body (`is_charted`) the moments stand for the coordinates
-/// of their chart, and a free mass for its logarithm. All others, and all that asks the problem
-/// itself, keep SI values.
+/// Adapts a problem so that every step of the solver gives physically consistent inertias. The
+/// moments of a body that is estimated as a whole (`is_charted`) are replaced by unconstrained
+/// coordinates, and a free mass by its logarithm. All other parameters, and the public interface,
+/// use SI values.
 class ChartedProblem final : public LeastSquaresProblem {
  public:
-  /// @param problem    whose arrow holds the free parameters of the mechanism, in order. It must
-  ///                   outlive this one, and stand where it does after each accepted step
-  /// @param mechanism  of it, as it stands
+  /// @param problem    its arrow holds the free parameters of the mechanism, in order. It must
+  /// outlive this one and be at the same point after each accepted step
+  /// @param mechanism  of the problem, with its current values
   ChartedProblem(LeastSquaresProblem& problem, const Mechanism& mechanism, InertiaChart chart);
 
   // LeastSquaresProblem.
@@ -43,16 +43,16 @@ class ChartedProblem final : public LeastSquaresProblem {
  private:
   struct ChartedBody {
     SecondMomentChart chart;
-    std::vector<Eigen::Index> columns;  ///< of the arrow, in the order of the coordinates
-    std::vector<int> moments;           ///< these columns' places among the moments
-    Eigen::MatrixXd slopes;             ///< of the moments in these columns
+    std::vector<Eigen::Index> columns;  ///< in the arrow, in the order of the coordinates
+    std::vector<int> moments;           ///< index of each column among the moments
+    Eigen::MatrixXd slopes;             ///< derivatives of the moments by these columns
   };
   struct Mass {
     Eigen::Index column;
     double start;
   };
   struct Point {
-    std::vector<Eigen::VectorXd> coordinates;  ///< of each body
+    std::vector<Eigen::VectorXd> coordinates;  ///< of each such body
     std::vector<double> masses;                ///< of each mass [kg]
   };
 
@@ -65,10 +65,10 @@ class ChartedProblem final : public LeastSquaresProblem {
   Point point_, candidate_, marked_;
 };
 
-/// Solves a problem in the charts of its inertias, or as it is where they are asked for as entries.
-/// Iterations tell parameters in SI units in any case.
+/// Solves a problem in unconstrained inertia coordinates, or directly if `chart` is kEntries.
+/// Iteration records always have SI units.
 ///
-/// @param mechanism  as the problem has it; what is free in it is the arrow
+/// @param mechanism  as in the problem; its free parameters are the arrow
 LmSummary solve_in_charts(LeastSquaresProblem& problem, const Mechanism& mechanism,
                           InertiaChart chart, const LmOptions& options, const LmMonitor& monitor,
                           const std::atomic<bool>* stop);

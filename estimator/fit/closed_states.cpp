@@ -16,18 +16,18 @@
 namespace estimator {
 namespace {
 
-constexpr int kConfigurationsMax = 256;   // that the choice of coordinates looks at
-constexpr double kFollowedCutoff = 10.0;  // of the low-pass before loops are followed [Hz]
-constexpr double kTrendTime = 0.02;       // over which it is told where joints are going [s]
-constexpr double kToldTwist = 0.1;        // beside a distance [rad]
-constexpr double kToldAgain = 0.02;       // before and behind a stretched pose, at least [s]
+constexpr int kConfigurationsMax = 256;   // for the choice of coordinates
+constexpr double kFollowedCutoff = 10.0;  // of the low-pass filter before closing loops [Hz]
+constexpr double kTrendTime = 0.02;       // for the rates of joints at a singular configuration [s]
+constexpr double kToldTwist = 0.1;        // for reporting it besides a distance [rad]
+constexpr double kToldAgain = 0.02;       // before and after a singular configuration, at least [s]
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
 
 double difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
   return mechanism.hinges[static_cast<std::size_t>(joint)].difference(of_coordinates);
 }
 
-/// Where joints are said to be assembled, NaN for the others.
+/// `assembled_at` of every joint; NaN if not given.
 Eigen::VectorXd stated_assembly(const Mechanism& mechanism) {
   Eigen::VectorXd stated(mechanism.hinge_count());
   for (Eigen::Index j = 0; j < stated.size(); ++j) {
@@ -36,7 +36,7 @@ Eigen::VectorXd stated_assembly(const Mechanism& mechanism) {
   return stated;
 }
 
-/// How far an assembly is from where joints are said to be.
+/// Sum of squared deviations of an assembly from the given joint coordinates.
 double distance(const Mechanism& mechanism, const Eigen::VectorXd& stated,
                 const Eigen::VectorXd& angles) {
   double sum = 0.0;
@@ -87,11 +87,11 @@ Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
       ->angles;
 }
 
-/// Encoders of joints that follow others begin at any whole revolution: at that which is nearest to
-/// where they should be.
+/// Shifts encoders of mimic joints by full turns: they may start at any revolution.
 void count_whole_turns(const Mechanism& mechanism, const JointReadings& readings,
                        Eigen::MatrixXd& states) {
-  for (std::size_t round = 0; round < mechanism.couplings.size(); ++round) {  // they may be in line
+  for (std::size_t round = 0; round < mechanism.couplings.size();
+       ++round) {  // couplings may be chained
     for (const Coupling& each : mechanism.couplings) {
       if (!readings.is_told(each.hinge) || !readings.is_told(each.follows)) continue;
       const double off = each.ratio * states(each.follows, 0) + each.offset - states(each.hinge, 0);
@@ -139,10 +139,10 @@ std::vector<StretchedPose> close_loops(const Mechanism& mechanism, double period
   Eigen::MatrixXd closed(n, samples);
   const auto trend = std::max<Eigen::Index>(1, std::lround(kTrendTime / period));
   const auto margin = std::max<Eigen::Index>(1, std::lround(kToldAgain / period));
-  Eigen::Index first = -1, last = -1;  // that were hardly told, and not yet decided
+  Eigen::Index first = -1, last = -1;  // samples near a singular configuration, not yet decided
   for (Eigen::Index k = 0; k < samples; ++k) {
-    // Where links lie about in one line, what is read does not tell to which side they turn: on the
-    // way that they were going, until it is looked at from behind.
+    // Near a singular configuration the readings do not determine the branch. The motion is
+    // extrapolated, and go_through decides later, with samples on both sides.
     const Eigen::Index back = std::min(k - 1, trend);
     if (back > 0 && is_hardly_told(mechanism, closure.jacobian(angles))) {
       angles += (closed.col(k - 1) - closed.col(k - 1 - back)) / static_cast<double>(back);
@@ -192,7 +192,7 @@ std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Seg
     close_loops(mechanism, segment.period, "",
                 {make_joint_states(mechanism, segment, unfiltered), segment.assembled}, states);
   } catch (const std::invalid_argument&) {
-    return assemblies;  // what does not close tells nothing
+    return assemblies;  // loops that do not close give no information
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto column = std::lround(segment.time(rows[i]) / segment.period);

@@ -11,9 +11,9 @@
 namespace estimator {
 namespace {
 
-constexpr double kRateGrowth = 4.0;  // a step: exp(−ζ ω²) is linear in ζ over less
+constexpr double kRateGrowth = 4.0;  // per step; exp(−ζ ω²) is nearly linear in ζ within it
 
-/// How many prior standard deviations the value lies from the prior's mean.
+/// Deviation of the value from its prior mean, in prior standard deviations.
 double prior_residual(const Parameter& parameter) {
   return (parameter.value - parameter.prior_mean) / parameter.prior_standard_deviation;
 }
@@ -54,7 +54,7 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
   }
 }
 
-/// How a parameter follows from what is free: factors by arrow position; empty: it does not.
+/// Derivatives of a parameter by the free ones, by arrow position; empty if it depends on none.
 std::vector<TieTerm> FreeParameters::along(const Mechanism& mechanism, int parameter) const {
   const Tie* const tie = find_tie(mechanism, parameter);
   const std::vector<TieTerm> terms =
@@ -77,7 +77,7 @@ Eigen::VectorXd FreeParameters::values(const Mechanism& mechanism) const {
 
 Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
   Eigen::VectorXd lower = gather(mechanism, indices_, &Parameter::lower);
-  // A negative excess goes down to where nothing is left of the friction at rest.
+  // Lower bound of a negative excess: dry friction at rest must not be negative.
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const int excess = position(mechanism.index_of_hinge(j, HingeQuantity::kStribeckTorque));
     if (excess < 0 || !may_rise_from_rest(mechanism, j)) continue;
@@ -108,7 +108,7 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
   apply_ties(to);
 }
 
-// Friction that rises from rest is nowhere negative, and a joint has some way between its stops.
+// Dry friction must not be negative, and end stops must not be exchanged.
 bool FreeParameters::is_possible(const Mechanism& mechanism) {
   return opposes_motion(mechanism) && are_stops_apart(mechanism) &&
          std::ranges::all_of(mechanism.ties, [&](const Tie& tie) {

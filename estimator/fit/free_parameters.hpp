@@ -14,8 +14,7 @@ namespace estimator {
 class FreeParameters {
  public:
   /// @param angle_noise  standard deviation of an angle [rad]. Angle residuals enter the cost in
-  ///                     radians, so this is the weight that a unit of prior residual has beside
-  ///                     them
+  /// radians, so whitened prior residuals are multiplied by it
   explicit FreeParameters(const Mechanism& mechanism, double angle_noise = 1.0);
 
   int size() const { return static_cast<int>(indices_.size()); }
@@ -27,33 +26,33 @@ class FreeParameters {
   Eigen::VectorXd values(const Mechanism& mechanism) const;
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
-  /// As LeastSquaresProblem::arrow_growth: the rate at which a Stribeck excess decays moves by no
-  /// more than twice its decay speed, or half.
+  /// As LeastSquaresProblem::arrow_growth. The decay rate of a Stribeck excess changes its decay
+  /// speed by at most a factor of two in one step.
   Eigen::VectorXd growth(const Mechanism& mechanism) const;
 
-  /// Sets the free values of `to` to those of `from` plus `step`, and what is tied to them.
+  /// Sets the free values of `to` to those of `from` plus `step`, and updates dependent parameters.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
 
-  /// Whether parameters that are tied lie within their bounds, as free ones always do.
+  /// Whether dependent parameters are within their bounds; free ones always are.
   static bool is_possible(const Mechanism& mechanism);
 
-  /// Number of residuals that priors have: one a Gaussian of a parameter that varies, ten a drawing
-  /// of a body of which anything does.
+  /// Number of prior residuals: one for each Gaussian prior of a parameter that varies, ten for
+  /// each CAD prior of a body with any varying parameter.
   int prior_count() const {
     return static_cast<int>(priors_.size()) +
            InertiaPrior::kRows * static_cast<int>(drawings_.size());
   }
-  /// Σ (angle_noise (value − mean)/standard deviation)², and of drawings as InertiaPrior has it;
-  /// infinite where a body with a drawing is not possible.
+  /// Σ (angle_noise (value − mean)/standard deviation)², plus the CAD priors (InertiaPrior);
+  /// infinite if a body with a CAD prior is physically inconsistent.
   double prior_cost(const Mechanism& mechanism) const;
-  /// The priors as one block that touches parameters only: Gaussians, then drawings.
+  /// Linearizes the priors as one block without nodes: Gaussian, then CAD priors.
   /// @param group its noise group
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
 
-  /// A prior among the residuals of `linearize_priors`.
+  /// Rows of one prior in the residual of `linearize_priors`.
   struct PriorRows {
-    int parameter;  ///< of a Gaussian; −1
-    int body;       ///< of a drawing; −1
+    int parameter;  ///< of a Gaussian prior; −1: none
+    int body;       ///< of a CAD prior; −1: none
     int first, count;
   };
   std::vector<PriorRows> prior_rows() const;
@@ -61,11 +60,11 @@ class FreeParameters {
  private:
   struct Prior {
     int parameter;
-    std::vector<TieTerm> along;  ///< factors by arrow position
+    std::vector<TieTerm> along;  ///< derivatives by arrow position
   };
   struct Drawing {
     InertiaPrior prior;
-    std::array<std::vector<TieTerm>, 10> along;  ///< of each of its parameters, likewise
+    std::array<std::vector<TieTerm>, 10> along;  ///< the same for each of its parameters
   };
 
   std::vector<TieTerm> along(const Mechanism& mechanism, int parameter) const;

@@ -11,9 +11,9 @@
 namespace estimator {
 namespace {
 
-constexpr double kSeriesBelow = 1e-2;  // |t − 1|: where φ loses digits, and eight terms keep all
+constexpr double kSeriesBelow = 1e-2;  // t − 1| below which φ loses accuracy; eight terms are exact
 
-/// φ(t)/(t − 1), of u = t − 1: φ² = u² + 2 (u − log(1 + u)) = u² (2 − 2u/3 + 2u²/4 − …).
+/// φ(t)/(t − 1) with u = t − 1: φ² = u² + 2 (u − log(1 + u)) = u² (2 − 2u/3 + 2u²/4 − …).
 double phi_quotient(double u) {
   if (std::abs(u) > kSeriesBelow) {
     return std::sqrt(u * u + 2.0 * (u - std::log1p(u))) / std::abs(u);
@@ -40,7 +40,7 @@ Eigen::Matrix3d drawn_second_moments(const Mechanism& mechanism, int body) {
   return second_moments(inertia_matrix(moments));
 }
 
-/// Of an upper triangular factor A of Σ: A⁻¹ dA for a change A⁻¹ dΣ A⁻ᵀ.
+/// For an upper triangular factor A of Σ: A⁻¹ dA, given A⁻¹ dΣ A⁻ᵀ.
 Eigen::Matrix3d upper_half(const Eigen::Matrix3d& change) {
   Eigen::Matrix3d half = change.triangularView<Eigen::StrictlyUpper>();
   half.diagonal() = 0.5 * change.diagonal();

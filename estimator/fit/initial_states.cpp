@@ -21,8 +21,8 @@ Segment without_shifts(const Mechanism& mechanism, Segment segment) {
 
 namespace {
 
-/// Linear interpolation of what was observed at rising positions, on the grid 0, spacing,
-/// 2 spacing, …; constant beyond the ends.
+/// Linear interpolation of observed values at ascending positions, on the grid 0, spacing, 2
+/// spacing, …; constant beyond the ends.
 Eigen::VectorXd interpolate(const std::vector<double>& positions, const std::vector<double>& values,
                             double spacing, Eigen::Index count) {
   Eigen::VectorXd result = Eigen::VectorXd::Zero(count);
@@ -41,13 +41,13 @@ Eigen::VectorXd interpolate(const std::vector<double>& positions, const std::vec
   return result;
 }
 
-/// Samples of a segment if its clock were steady.
+/// Number of samples of a segment with a uniform clock.
 Eigen::Index steady_count(const Segment& segment) {
   return std::lround(segment.duration() / segment.period) + 1;
 }
 
-/// What the sensors read, unwrapped and without the steps of slips, at every period. Between what
-/// was observed it is drawn straight: good enough to begin at, and used for nothing else.
+/// Encoder readings at every period, unwrapped and without shifts. Gaps are interpolated linearly,
+/// which suffices for initial values.
 Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segment) {
   Eigen::MatrixXd samples = without_shifts(mechanism, segment).angles;
   const std::vector<Sensor> sensors = sensors_of(mechanism);
@@ -73,7 +73,7 @@ Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segme
   return steady;
 }
 
-/// Readings of the sensors at the nodes: nodes × sensors.
+/// Encoder readings at the nodes: nodes × sensors.
 Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
                                Eigen::Index nodes, const StartFilter& filter) {
   const Eigen::MatrixXd raw = steady_readings(mechanism, segment);

@@ -57,7 +57,7 @@ struct OptionRule {
   const char* name;
   double CalibrationOptions::*value;
   double lowest;
-  bool may_equal;  ///< the lowest itself
+  bool may_equal;  ///< whether the lowest value itself is allowed
   const char* range;
 };
 
@@ -86,7 +86,7 @@ void check_step(double step, const std::vector<Recording>& recordings) {
       total += duration;
     }
   }
-  if (longest == 0.0) return;  // told elsewhere
+  if (longest == 0.0) return;  // reported elsewhere
   if (!(step * kSegmentNodesMin <= longest)) {
     throw std::invalid_argument("a time step of " + number_text(step) +
                                 " s is too long: the longest segment lasts " +

@@ -8,25 +8,25 @@
 
 namespace estimator {
 
-/// Fewest time steps of a segment that is used.
+/// Smallest number of time steps in a used segment.
 inline constexpr int kSegmentNodesMin = 10;
 
-/// Most time steps of all recordings together that may be asked for.
+/// Largest number of time steps of all recordings together.
 inline constexpr double kTimeStepsMax = 1e7;
 
-/// Checks that mechanism and recordings are sound and belong together.
-/// @throws std::invalid_argument naming what is wrong and what to do
+/// Checks that mechanism and recordings are valid and match.
+/// @throws std::invalid_argument with the error and its remedy
 void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
-/// Checks that every choice is a number in its range, and that a step asked for cuts the longest
-/// segment into 10 steps or more and all recordings into at most kTimeStepsMax.
-/// @throws std::invalid_argument naming the choice and what to do
+/// Checks that every option is in its range. A given step must divide the longest segment into at
+/// least 10 steps and all recordings into at most kTimeStepsMax.
+/// @throws std::invalid_argument with the option and the remedy
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
 
-/// Whether any angle leaves the first one it was seen at.
+/// Whether any angle differs from its first observed value.
 bool anything_moves(const std::vector<Recording>& recordings);
 
-/// @throws std::invalid_argument where no angle ever changes
+/// @throws std::invalid_argument if no angle ever changes
 void require_motion(const std::vector<Recording>& recordings);
 
 }  // namespace estimator

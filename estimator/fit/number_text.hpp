@@ -6,12 +6,12 @@
 
 namespace estimator {
 
-/// A number as messages write it; three digits tell a person enough.
+/// A number formatted for messages, with three digits by default.
 inline std::string number_text(double value, int digits = 3) {
   return notation::format_number(value, digits);
 }
 
-/// A name as messages write it: 'arm'.
+/// A name formatted for messages: 'arm'.
 inline std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 }  // namespace estimator

@@ -14,16 +14,16 @@
 namespace estimator {
 namespace {
 
-constexpr double kInLine = 0.02;    // of singular values, least to largest
-constexpr double kOtherWay = 0.05;  // between two ways behind the pose [rad or m]
+constexpr double kInLine = 0.02;    // ratio of the smallest to the largest singular value
+constexpr double kOtherWay = 0.05;  // difference of two branches [rad or m]
 constexpr int kDegrees[] = {5, 8, 11, 14};
-constexpr int kInstantsMax = 200;        // of a curve, that are compared with readings
+constexpr int kInstantsMax = 200;        // of a curve, compared with readings
 constexpr int kCurveRounds = 8;          // of Gauss–Newton
-constexpr double kCurveSettled = 1e-4;   // change of a joint that ends them [rad or m]
-constexpr double kWellDrawn = 1.3;       // times the noise's, of squares: no higher degree is tried
-constexpr double kDrawn = 4.0;           // likewise: what draws none better tells nothing
+constexpr double kCurveSettled = 1e-4;   // change of a joint at convergence [rad or m]
+constexpr double kWellDrawn = 1.3;       // residual variance over noise that suffices
+constexpr double kDrawn = 4.0;           // likewise, largest for a decision
 constexpr double kReadNoiseMin = 1e-5;   // [rad or m]
-constexpr double kUndetermined = 1e-10;  // of curves' coefficients
+constexpr double kUndetermined = 1e-10;  // of the curves' coefficients
 
 std::vector<int> joints_told(const Mechanism& mechanism, bool told) {
   const JointReadings readings(mechanism);
@@ -34,7 +34,7 @@ std::vector<int> joints_told(const Mechanism& mechanism, bool told) {
   return joints;
 }
 
-/// The motion of the unread joints that what is read tells least of, over all joints.
+/// Motion of the unread joints that the readings determine least, as a vector over all joints.
 Eigen::VectorXd weakest_motion(const std::vector<int>& unread, const Eigen::MatrixXd& jacobian) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobian(Eigen::all, unread), Eigen::ComputeFullV);
   Eigen::VectorXd motion = Eigen::VectorXd::Zero(jacobian.cols());
@@ -48,7 +48,7 @@ double told_ratio(const std::vector<int>& unread, const Eigen::MatrixXd& jacobia
   return values[values.size() - 1] / values[0];
 }
 
-/// The motion whose joints go the other way behind a pose, each as near as can be to what is read.
+/// The motion on the other branch after a singular configuration, closest to the readings.
 std::optional<Eigen::MatrixXd> other_way(LoopClosure& closure, const std::vector<int>& told,
                                          const Eigen::VectorXd& weakest, Eigen::Index pose,
                                          const Eigen::MatrixXd& motion) {
@@ -72,7 +72,7 @@ std::optional<Eigen::MatrixXd> other_way(LoopClosure& closure, const std::vector
   return other;
 }
 
-/// Chebyshev polynomials up to a degree, at an instant of [−1, 1].
+/// Chebyshev polynomials up to a degree, at x in [−1, 1].
 Eigen::VectorXd chebyshev(int degree, double x) {
   Eigen::VectorXd values = Eigen::VectorXd::Ones(degree + 1);
   values[1] = x;
@@ -80,7 +80,7 @@ Eigen::VectorXd chebyshev(int degree, double x) {
   return values;
 }
 
-/// A motion as polynomials of joints that determine the others, near what is read.
+/// A motion near the readings: independent joints as polynomials of time.
 class Curve {
  public:
   Curve(LoopClosure& closure, const Eigen::MatrixXd& read, const std::vector<int>& told,
@@ -93,7 +93,7 @@ class Curve {
         choice_(closure.choose({motion})),
         stride_((motion.cols() - 1) / kInstantsMax + 1) {}
 
-  /// @return mean square of the errors, in those of the noise; infinite where loops do not close
+  /// @return mean square residual relative to the noise; infinite if loops do not close
   double fit(int degree) {
     degree_ = degree;
     project();
@@ -104,7 +104,7 @@ class Curve {
     return mean_square();
   }
 
-  /// Of every sample.
+  /// Evaluates the motion at every sample.
   bool draw(Eigen::MatrixXd& motion) {
     for (Eigen::Index k = 0; k < motion.cols(); ++k) {
       if (!close_at(k)) return false;
@@ -119,7 +119,7 @@ class Curve {
     return chebyshev(degree_, (static_cast<double>(k) - half) / half);
   }
 
-  /// The polynomials that are nearest to the motion as it is.
+  /// Fits the polynomials to the present motion.
   void project() {
     const auto count = (motion_.cols() - 1) / stride_ + 1;
     Eigen::MatrixXd A(count, degree_ + 1);
@@ -143,7 +143,7 @@ class Curve {
     return true;
   }
 
-  /// ∂q/∂(independent joints), of all joints.
+  /// ∂q/∂(independent joints), for all joints.
   Eigen::MatrixXd coupling_at(Eigen::Index k) {
     const Eigen::MatrixXd motions = null_space(closure_.jacobian(motion_.col(k)), 1e-7);
     return motions * pseudo_inverse(motions(choice_.independent, Eigen::all));
@@ -196,8 +196,7 @@ class Curve {
   Eigen::MatrixXd coefficients_;  // terms × independent joints
 };
 
-/// The better of two curves, of the lowest degree that draws one of them well; null where none
-/// comes near what is read.
+/// The better of two curves, for the lowest degree that fits one well; null if neither fits.
 Curve* better_of(Curve& own, Curve& other) {
   double mine = 0.0, others = 0.0;
   for (const int degree : kDegrees) {
@@ -213,9 +212,10 @@ Curve* better_of(Curve& own, Curve& other) {
 
 bool is_hardly_told(const Mechanism& mechanism, const Eigen::MatrixXd& jacobian) {
   std::vector<int> unread = joints_told(mechanism, false);
-  for (std::size_t round = 0; round < mechanism.couplings.size(); ++round) {  // they may be in line
+  for (std::size_t round = 0; round < mechanism.couplings.size();
+       ++round) {  // couplings may be chained
     for (const Coupling& each : mechanism.couplings) {
-      // What is read of one of them tells of both.
+      // A reading of one of them determines both.
       const auto count =
           std::ranges::count(unread, each.hinge) + std::ranges::count(unread, each.follows);
       if (count == 1)
@@ -255,7 +255,7 @@ StretchedPose go_through(const Mechanism& mechanism, LoopClosure& closure,
     pose.changed = best == &other_curve && best->draw(drawn);
     if (pose.changed) motion = drawn;
   } catch (const ChangePoint&) {
-    return pose;  // no joints determine both: nothing is told of either
+    return pose;  // no joints determine both branches: no decision
   }
   return pose;
 }

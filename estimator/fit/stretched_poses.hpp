@@ -7,29 +7,27 @@
 
 namespace estimator {
 
-/// Whether joints that nothing reads hardly follow from those that something does: links lie about
-/// in one line, and what is read does not tell to which side they turn.
+/// Whether the configuration is nearly singular: links are almost collinear, so that unobserved
+/// joints are poorly determined by observed ones, and their branch is ambiguous.
 /// @param jacobian  of the loop closures
 bool is_hardly_told(const Mechanism& mechanism, const Eigen::MatrixXd& jacobian);
 
-/// A stretch of a motion in which it was hardly told where joints are, and how they went on.
+/// A singular configuration along a motion, and the branch on which the motion continues.
 struct StretchedPose {
-  Eigen::Index sample = 0;  ///< nearest to the pose
-  int joint = 0;            ///< that turns most there, of those that nothing reads
-  bool decided = false;     ///< whether there was another way to go on
-  bool changed = false;     ///< whether it was taken, and not the one that `motion` had
+  Eigen::Index sample = 0;  ///< nearest to the configuration
+  int joint = 0;            ///< the unobserved joint that rotates most there
+  bool decided = false;     ///< whether there was another branch
+  bool changed = false;     ///< whether that branch was taken instead of that of `motion`
 };
 
-/// Decides how joints go on behind a stretched pose: as in `motion`, or the other way that closes
-/// the loops. Both are drawn as smooth curves of joints that determine the others all along, and
-/// the one that comes nearer to what is read is taken. A low-pass filter, which `motion` may have
-/// gone through, rounds the readings off just where links reach full length, so that it would turn
-/// them back.
+/// Selects the branch on which joints continue after a singular configuration: that of `motion`, or
+/// the other one that closes the loops. Both are interpolated smoothly in joints that determine the
+/// others throughout, and the one closer to the readings is taken. The readings must be unfiltered:
+/// a low-pass filter rounds them off at full extension, which would favour turning back.
 ///
-/// @param motion  joints × samples, loops closed, with some samples before and behind the pose that
-///                tell where joints are; what is found is put in its place
-/// @param read    joints × samples, as they were read, not filtered; those of joints not told are
-///                ignored
+/// @param motion  joints × samples, loops closed, with some samples before and after the
+/// configuration in which joints are well determined; replaced by the result
+/// @param read    joints × samples, unfiltered readings; those of unobserved joints are ignored
 StretchedPose go_through(const Mechanism& mechanism, LoopClosure& closure,
                          const Eigen::MatrixXd& read, Eigen::MatrixXd& motion);
 

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// By what the rate is to be multiplied: b + c |ω|, viscous friction and quadratic drag.
+/// Factor of the rate, b + c |ω|: viscous friction and quadratic drag.
 template <typename T>
 T drag_factor(const T& viscous, const T& quadratic_drag, const T& speed) {
   return viscous + quadratic_drag * speed;

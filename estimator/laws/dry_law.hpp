@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-/// How much of the Stribeck excess is left at a speed, exp(−ζ ω²).
+/// Fraction of the Stribeck excess that remains at a speed, exp(−ζ ω²).
 template <typename T>
 T stribeck_share(const T& stribeck_rate, const T& omega) {
   using std::exp;
@@ -14,14 +14,14 @@ T stribeck_share(const T& stribeck_rate, const T& omega) {
   return exp(exponent);
 }
 
-/// The dry friction that no load causes, τ_c + τ_δ exp(−ζ ω²) [Mar, eq. 4.1 as a torque].
+/// Load-independent dry friction, τ_c + τ_δ exp(−ζ ω²) [Mar, eq. 4.1 as a torque].
 template <typename T>
 T dry_friction(const T& coulomb, const T& stribeck, const T& stribeck_rate, const T& omega) {
   return coulomb + stribeck * stribeck_share(stribeck_rate, omega);
 }
 
-/// Coulomb's friction and an excess at rest, of either sign, that decays with speed. The excess of
-/// a joint that slides decays over a speed of 1 m/s where nothing is said.
+/// Coulomb friction and an excess at rest, of either sign, that decays with speed. The excess of a
+/// prismatic joint decays over a speed of 1 m/s by default.
 struct DryLaw {
   enum Quantity { kCoulombTorque, kStribeckTorque, kStribeckRate };
   static constexpr LawQuantity kQuantities[] = {

@@ -6,25 +6,24 @@
 
 namespace estimator {
 
-// What a friction law states. A law is a struct with
+// Interface of a friction law. A law is a struct with
 //
-//   kQuantities   the numbers it has at every joint (LawQuantity), named by an enum of their places
-//   kTerms        what of it a comparison of laws frees together (LawTerm)
-//   kWhat         what it is, for people: "friction without a jump"
-//   kInSpook      whether SPOOK steps know it; the others act at joints alone that have one
-//   On<T>         its quantities in their order, and one of these of a rate ω, for scalars of any
-//   kind:
-//     factor(speed)          by what the rate is to be multiplied, from its magnitude
-//     torque(rate)           what opposes the motion, without a jump at rest; with it
-//     steepness()            its derivative at rest, the largest
-//     bound(rate)            the most that dry friction holds or opposes: it jumps at rest
-//     bound(force, moment)   the same where it grows with the load of the bearing
+//   kQuantities   its parameters at every joint (LawQuantity), indexed by an enum
+//   kTerms        groups of its parameters that a comparison of laws frees together (LawTerm)
+//   kWhat         its name for messages: "friction without a jump"
+//   kInSpook      whether the SPOOK stepper supports it
+//   On<T>         its parameter values in order, with one of these functions of a rate ω, for any
+//   T:
+//     factor(speed)          factor of the rate, given its magnitude
+//     torque(rate)           torque that opposes the motion, continuous at rest; together with
+//     steepness()            its derivative at rest, which is the largest
+//     bound(rate)            bound of the dry friction torque, which jumps at rest
+//     bound(force, moment)   the same if it grows with the bearing's load
 //
-// Torques are in N·m and rates in rad/s; of a joint that slides they are forces and speeds. What
-// else needs to be known of a law follows from that: rig files, parameters, units, the equations of
-// motion.
+// Torques are in N·m and rates in rad/s; for a prismatic joint they are forces and speeds. Rig
+// files, parameters, units and equations of motion are derived from this interface.
 
-/// How large the friction of a joint is about, to begin fits of any rig with.
+/// Approximate magnitude of a joint's friction, for initial values of fits.
 struct FrictionScale {
   double torque = 0.0;   ///< [N·m or N]
   double speed = 0.0;    ///< root mean square [rad/s or m/s]
@@ -32,25 +31,25 @@ struct FrictionScale {
   double load = 0.0;     ///< force in the bearing [N]
 };
 
-/// A number that a friction law has at every joint, never below zero unless it is said. Texts of a
-/// joint that slides are those of a hinge where they are left out.
+/// A parameter that a friction law has at every joint, ≥ 0 unless may_be_negative. Texts for a
+/// prismatic joint default to those of a revolute one.
 struct LawQuantity {
-  const char* field = nullptr;  ///< in friction { } of a rig file; with its message: "smooth.rise"
+  const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "smooth.rise"
   const char* slide_field = nullptr;
-  const char* symbol = nullptr;  ///< of the parameter, behind the joint's name
+  const char* symbol = nullptr;  ///< suffix of the parameter, after the joint's name
   const char* slide_symbol = nullptr;
   const char* unit = nullptr;
   const char* slide_unit = nullptr;
-  double neutral = 0.0;  ///< where nothing is said of it
-  /// Whether something of the law acts where it alone is not zero.
+  double neutral = 0.0;  ///< default value
+  /// Whether a nonzero value of this parameter alone makes the law act.
   bool is_size = false;
-  /// Whether it may be said to lie below zero.
+  /// Whether negative values are allowed.
   bool may_be_negative = false;
-  /// What descriptions of robots have no place for; none where they have one.
+  /// Name of the effect for which URDF and MJCF have no element; nullptr if they have one.
   const char* not_of_robots = nullptr;
-  /// Where it begins in a comparison of laws, when its term is to make up `torque`.
+  /// Initial value in a comparison of laws if its term makes up `torque`.
   double (*start)(double torque, const FrictionScale& scale) = nullptr;
-  /// Its upper bound there; none: infinite.
+  /// Upper bound there; nullptr: infinite.
   double (*most)(const FrictionScale& scale) = nullptr;
 
   constexpr const char* field_of(bool slides) const {
@@ -64,8 +63,8 @@ struct LawQuantity {
   }
 };
 
-/// What of a law is free together in a comparison, by its word on the command line. The first
-/// quantity is its size: at zero nothing is left of the term.
+/// Parameters of a law that a comparison frees together, named as on the command line. The first
+/// one is the term's magnitude: at zero the term vanishes.
 struct LawTerm {
   std::string_view word;
   std::array<int, 8> quantities = {};
@@ -78,11 +77,11 @@ struct LawTerm {
   }
 };
 
-// Starts that laws share.
+// Initial values that several laws use.
 
 inline double start_whole(double torque, const FrictionScale&) { return torque; }
 
-inline constexpr double kExcessShare = 0.1;  // of the kinetic torque, to begin with
+inline constexpr double kExcessShare = 0.1;  // initial fraction of the kinetic torque
 inline double start_excess(double torque, const FrictionScale&) { return kExcessShare * torque; }
 
 inline constexpr double kDecayShare = 0.1;  // of the fastest speed, over which an excess decays
@@ -92,7 +91,7 @@ inline double start_rise(double, const FrictionScale& scale) {
   return 1.0 / (kRiseShare * scale.speed);
 }
 
-inline constexpr double kSteepestShare = 0.01;  // of it: a steeper rise is as good as a jump
+inline constexpr double kSteepestShare = 0.01;  // the same for the steepest rise, nearly a jump
 inline double steepest_rise(const FrictionScale& scale) {
   return 1.0 / (kSteepestShare * scale.speed);
 }

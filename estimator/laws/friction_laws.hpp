@@ -32,15 +32,15 @@ concept FeelsLoad = requires(const typename Law::template On<double>& law) {
   law.bound(0.0, 0.0);
 };
 
-/// A quantity, and what follows of it from its law.
+/// A law's parameter with the properties that follow from its law.
 struct FrictionQuantity : LawQuantity {
-  int law = 0;             ///< place of the law
+  int law = 0;             ///< index of the law
   bool is_dry = false;     ///< its law jumps at rest
-  bool is_loaded = false;  ///< its law grows with load
-  bool is_steep = false;   ///< its law rises from rest without a jump
+  bool is_loaded = false;  ///< its law depends on the load
+  bool is_steep = false;   ///< its law is steep but continuous at rest
 };
 
-/// Laws one after another, and so their quantities and terms.
+/// A list of laws with their concatenated parameters and terms.
 template <typename... Laws>
 struct LawList {
   static constexpr int kCount = static_cast<int>(sizeof...(Laws));
@@ -50,7 +50,7 @@ struct LawList {
   template <typename T>
   using On = std::tuple<typename Laws::template On<T>...>;
 
-  /// Place of a law's first quantity.
+  /// Index of a law's first quantity.
   template <typename Law>
   static constexpr int first_quantity() {
     int first = 0;
@@ -61,14 +61,14 @@ struct LawList {
     return first;
   }
 
-  /// Calls visit.operator()<Law>(place of the law) for each.
+  /// Calls visit.operator()<Law>(index of the law) for each.
   template <typename Visit>
   static constexpr void each(Visit visit) {
     int law = 0;
     (visit.template operator()<Laws>(law++), ...);
   }
 
-  /// @param value  that of a quantity, by its place
+  /// @param value  returns a quantity by its index
   template <typename T, typename Value>
   static On<T> make(const Value& value) {
     return On<T>{make_one<Laws, T>(
@@ -89,7 +89,7 @@ struct LawList {
     return all;
   }
 
-  /// Of places among all quantities.
+  /// Terms of all laws, with indices into all quantities.
   static constexpr std::array<LawTerm, kTermCount> terms() {
     std::array<LawTerm, kTermCount> all;
     std::size_t place = 0;
@@ -110,13 +110,13 @@ struct LawList {
   }
 };
 
-/// To add a law: state it in a file of its own, name it here, and give its fields to the schema.
+/// To add a law: define it in a file of its own, add it here, and add its fields to the schema.
 using FrictionLaws = LawList<DragLaw, DryLaw, LoadLaw, SmoothLaw>;
 
 inline constexpr auto kFrictionQuantities = FrictionLaws::quantities();
 inline constexpr auto kFrictionTerms = FrictionLaws::terms();
 
-/// Place among all of a law's own.
+/// Index of a law's quantity in the list of all.
 template <typename Law>
 constexpr int place_of_friction(typename Law::Quantity quantity) {
   return FrictionLaws::first_quantity<Law>() + quantity;

@@ -2,8 +2,8 @@
 
 namespace estimator {
 
-/// What acts along a joint's axis at any speed: a constant torque, and a spring that is stretched
-/// by θ − θ_rest, of a hinge without whole turns [N·m]; of a joint that slides a force [N].
+/// Load along a joint's axis at any speed: a constant torque and a spring with elongation θ −
+/// θ_rest, without full turns for a revolute joint [N·m]; a force for a prismatic joint [N].
 template <typename T>
 T idle_torque(const T& constant, const T& stiffness, const T& stretch) {
   return constant - stiffness * stretch;

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Dry friction that grows with the load of the bearing, rμ F + μ M.
+/// Dry friction proportional to the bearing's load, rμ F + μ M.
 struct LoadLaw {
   enum Quantity { kLoadFriction, kLoadFrictionAngular };
   static constexpr LawQuantity kQuantities[] = {

@@ -5,9 +5,9 @@
 
 namespace estimator {
 
-/// Friction without a jump at rest [Mak05; MTM, eq. 55], the rise of the excess counted from its
-/// decay: with no quantity below zero the friction opposes the motion at every speed. That of the
-/// papers, γ₂ = rise + decay, does not where γ₂ < γ₃.
+/// Friction without a jump at rest [Mak05; MTM, eq. 55]. The rise of the excess is measured from
+/// its decay, so that nonnegative parameters always oppose the motion. The papers use γ₂ = rise +
+/// decay, which does not oppose the motion if γ₂ < γ₃.
 struct SmoothLaw {
   enum Quantity { kExcess, kRise, kDecay, kCoulomb, kSlope };
   static constexpr LawQuantity kQuantities[] = {
@@ -50,7 +50,7 @@ struct SmoothLaw {
 
   template <typename T>
   struct On {
-    T excess;   // γ₁: static beyond kinetic friction [N·m]
+    T excess;   // γ₁: static minus kinetic friction [N·m]
     T rise;     // γ₂ − γ₃ [s/rad]
     T decay;    // γ₃ [s/rad]
     T coulomb;  // γ₄ [N·m]

@@ -5,8 +5,8 @@
 
 namespace estimator {
 
-// Decompositions of dense matrices of some tens of rows. A compiler spends seconds on each of
-// Eigen's in every file that asks for it; these are compiled once.
+// Decompositions of dense matrices with some tens of rows. Eigen's templates take seconds to
+// compile in every file that uses them, so they are compiled once here.
 
 /// A = V diag(λ) Vᵀ.
 struct SymmetricEigen {
@@ -30,16 +30,15 @@ struct SymmetricEigen3 {
 /// @param A symmetric; its lower triangle is read
 SymmetricEigen3 symmetric_eigen3(const Eigen::Matrix3d& A);
 
-/// Pᵀ L D Lᵀ P of a symmetric matrix, with pivoting. Directions with a pivot of zero are left out
-/// of what is solved.
+/// Pivoted factorization A = Pᵀ L D Lᵀ P of a symmetric matrix. Solves skip zero pivots.
 class SymmetricFactor {
  public:
   explicit SymmetricFactor(const Eigen::MatrixXd& A);
 
-  /// False where a pivot of zero stands above elements that are not zero.
+  /// False if a zero pivot has nonzero elements below it.
   bool ok() const { return ldlt_.info() == Eigen::Success; }
 
-  /// A⁻¹ B, a vector where B is one.
+  /// A⁻¹ B; a vector if B is one.
   template <class Derived>
   auto solve(const Eigen::MatrixBase<Derived>& B) const {
     if constexpr (Derived::ColsAtCompileTime == 1) {
@@ -51,7 +50,7 @@ class SymmetricFactor {
 
   Eigen::MatrixXd inverse() const;
 
-  /// D, and the row of A that each belongs to.
+  /// The pivots D, and the row of A to which each belongs.
   Eigen::VectorXd pivots() const { return ldlt_.vectorD(); }
   Eigen::VectorXi order() const;
 
@@ -62,23 +61,22 @@ class SymmetricFactor {
   Eigen::LDLT<Eigen::MatrixXd> ldlt_;
 };
 
-/// R with Rᵀ R = Aᵀ A, square and upper triangular.
+/// Returns the square upper triangular R with Rᵀ R = Aᵀ A.
 /// @param A is overwritten
 Eigen::MatrixXd triangular_factor(Eigen::Ref<Eigen::MatrixXd> A);
 
-// In what follows pivots below `tolerance` of the largest count as none; without one, below
-// rounding.
+// Below, pivots smaller than `tolerance` times the largest count as zero. The default is round-off.
 
-/// x of the smallest norm among those that minimise |A x − b|.
+/// Minimum-norm least-squares solution of A x = b.
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
                               std::optional<double> tolerance = {});
 
 Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& A, std::optional<double> tolerance = {});
 
-/// Orthonormal columns Z with G Z = 0, all there are.
+/// Orthonormal basis Z of the null space, G Z = 0.
 Eigen::MatrixXd null_space(const Eigen::MatrixXd& G, std::optional<double> tolerance = {});
 
-/// A⁻¹ B of a square matrix; not finite, or huge, where it is singular.
+/// A⁻¹ B for a square matrix; not finite, or huge, if A is singular.
 Eigen::MatrixXd solve_square(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
 }  // namespace estimator

@@ -8,10 +8,10 @@ namespace estimator {
 namespace {
 
 constexpr int kTermsMax = 10000;
-constexpr double kLeast = 1e-300;     // keeps Lentz's method from dividing by zero
-constexpr double kTermShare = 1e-15;  // of the sum, of terms that are left out
+constexpr double kLeast = 1e-300;     // avoids divisions by zero in Lentz's method
+constexpr double kTermShare = 1e-15;  // of the sum: terms below are neglected
 
-/// Lower regularised incomplete gamma function by its power series [Pre07, eq. 6.2.5].
+/// Lower regularized incomplete gamma function by its power series [Pre07, eq. 6.2.5].
 double gamma_series(double a, double x) {
   double term = 1.0 / a, sum = term;
   for (int n = 1; n < kTermsMax && term > kTermShare * sum; ++n) {
@@ -21,7 +21,7 @@ double gamma_series(double a, double x) {
   return sum * std::exp(a * std::log(x) - x - std::lgamma(a));
 }
 
-/// The upper one by its continued fraction [Pre07, eq. 6.2.7].
+/// Upper regularized incomplete gamma function by its continued fraction [Pre07, eq. 6.2.7].
 double gamma_fraction(double a, double x) {
   double b = x + 1.0 - a, c = 1.0 / kLeast, d = 1.0 / b, product = d;
   for (int n = 1; n < kTermsMax; ++n) {
@@ -35,8 +35,8 @@ double gamma_fraction(double a, double x) {
   return product * std::exp(a * std::log(x) - x - std::lgamma(a));
 }
 
-/// Probability that |t| exceeds `value`, by Simpson's rule over the angle φ with t = √ν tan φ:
-/// the density is then proportional to cos^(ν−1) φ, smooth for ν ≥ 1.
+/// Probability that |t| exceeds `value`, by Simpson's rule over the angle φ with t = √ν tan φ. The
+/// density is then proportional to cos^(ν−1) φ, which is smooth for ν ≥ 1.
 double student_two_sided_tail(double value, double nu) {
   constexpr int kPanels = 2000;
   const auto integral = [&](double from, double to) {
@@ -64,7 +64,7 @@ double chi_square_tail(double value, double degrees_of_freedom) {
 }
 
 double student_half_width_95(double degrees_of_freedom) {
-  double low = 1.9, high = 20.0;  // of one degree of freedom and more
+  double low = 1.9, high = 20.0;  // for one degree of freedom and more
   for (int k = 0; k < 50; ++k) {
     const double middle = 0.5 * (low + high);
     (student_two_sided_tail(middle, degrees_of_freedom) > 0.05 ? low : high) = middle;

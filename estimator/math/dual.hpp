@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-/// Directions that one forward-mode pass differentiates along: two AVX registers' worth.
+/// Number of directions per forward-mode differentiation pass: two AVX registers.
 inline constexpr int kDualLanes = 8;
 
 /// A number with its derivatives along kDualLanes directions.
@@ -16,7 +16,7 @@ using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, kDualLanes, 1>>;
 inline double value_of(double x) { return x; }
 inline double value_of(const Dual& x) { return x.value(); }
 
-/// What Eigen's dual numbers lack.
+/// Functions that Eigen's dual numbers lack.
 inline Dual nearest(const Dual& x) { return std::nearbyint(x.value()); }
 inline double select_positive(double condition, double yes, double no) {
   return condition > 0.0 ? yes : no;

@@ -11,15 +11,15 @@ namespace {
 
 using Eigen::Index;
 
-// Elements of the equilibrated tableau below this are round-off, no pivots.
+// Elements of the equilibrated tableau below this are round-off and not used as pivots.
 constexpr double kPivotTolerance = 1e-11;
-// Violation of the conditions, relative to the largest element of z or w, that a solution may have.
+// Admissible violation of the conditions, relative to the largest element of z or w.
 constexpr double kViolationTolerance = 1e-9;
-// Ratios closer than this, relative to the larger, are ties for the lexicographic rule.
+// Relative difference below which ratios are equal for the lexicographic rule.
 constexpr double kTieTolerance = 1e-12;
 
-// Diagonal D that brings the largest elements of the rows and columns of D H D near one. Powers of
-// two, so that scaling rounds nothing.
+// Diagonal D that scales the largest elements of the rows and columns of D H D to about one. Powers
+// of two avoid round-off.
 Eigen::VectorXd equilibrate(const Eigen::MatrixXd& H) {
   Eigen::VectorXd D = Eigen::VectorXd::Ones(H.rows());
   for (int round = 0; round < 4; ++round) {
@@ -60,7 +60,7 @@ class Tableau {
     return best;
   }
 
-  // Row that blocks the entering column, or −1 on a ray. z₀ leaves wherever it ties on the ratio.
+  // Row that limits the entering column, or −1 on a ray. z₀ leaves whenever its ratio is minimal.
   Index blocking_row(Index entering) const {
     Index best = -1;
     for (Index i = 0; i < n_; ++i) {
@@ -91,7 +91,7 @@ class Tableau {
     return leaving;
   }
 
-  // Computes the rows afresh from the data, which removes the error of all pivots so far.
+  // Recomputes the rows from the data, which removes the accumulated error of the pivots.
   void refresh() {
     Eigen::MatrixXd basis(n_, n_);
     for (Index i = 0; i < n_; ++i) basis.col(i) = data_.col(basic(i));
@@ -117,11 +117,11 @@ class Tableau {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Index n_;
   RowMajor data_;  // as given
-  RowMajor rows_;  // in terms of the basis
+  RowMajor rows_;  // with respect to the basis
   std::vector<Index> basis_;
 };
 
-// Solves H_αα z_α = r_α for the active indices α; nothing where H_αα is singular.
+// Solves H_αα z_α = r_α for the active indices α; nothing if H_αα is singular.
 std::optional<Eigen::VectorXd> solve_active(const Eigen::MatrixXd& H,
                                             const std::vector<Index>& active,
                                             const Eigen::VectorXd& r) {
@@ -133,7 +133,7 @@ std::optional<Eigen::VectorXd> solve_active(const Eigen::MatrixXd& H,
   return z;
 }
 
-// The solution that belongs to the basis, from the data themselves.
+// Solution for the final basis, computed from the original data.
 LcpSolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, const Tableau& tableau,
                         int pivots) {
   const Index n = q.size();

@@ -22,14 +22,14 @@ struct LcpSolution {
 
 /// Solves  w = H z + q,  w ≥ 0, z ≥ 0, wᵀz = 0  by Lemke's algorithm with the covering vector of
 /// ones and the lexicographic ratio test, which cannot cycle [Cot92, section 4.4]. The final basis
-/// is solved again from H and q, so that the error of the pivots does not stay in the solution.
+/// is solved again from H and q to remove the accumulated error of the pivots.
 ///
-/// Finds a solution whenever H is a P-matrix or strictly copositive; where H is copositive-plus it
-/// finds one or proves that there is none (kRay).
+/// Finds a solution if H is a P-matrix or strictly copositive. If H is copositive-plus, it finds a
+/// solution or proves that there is none (kRay).
 ///
 /// @param H          n × n, any
 /// @param q          n
-/// @param max_pivots limit of pivots; 0 for 50 (n + 1)
+/// @param max_pivots limit of pivots; 0 means 50 (n + 1)
 LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int max_pivots = 0);
 
 }  // namespace estimator

@@ -6,17 +6,16 @@
 
 namespace estimator {
 
-/// Runs job(0), job(1), … job(count − 1), each once and in no particular order, on up to `threads`
-/// threads, of which the caller's is one. An exception of a job is thrown again when all threads
-/// have ended; jobs not begun by then are left out.
+/// Runs job(0), job(1), … job(count − 1), each once and in any order, on up to `threads` threads
+/// including the caller's. After an exception no further jobs start; it is rethrown at the end.
 void for_each_job(int threads, std::size_t count, const std::function<void(std::size_t)>& job);
 
-/// The same for work(first, count): stretches of some items, as many times `multiple` in each as
-/// keeps all threads busy to the end. One thread gets everything at once.
+/// The same for work(first, count) on batches of consecutive items. Batch sizes are multiples of
+/// `multiple`, small enough to keep all threads busy to the end. One thread gets all items at once.
 void for_each_batch(int threads, std::size_t items, std::size_t multiple,
                     const std::function<void(std::size_t, std::size_t)>& work);
 
-/// Runs a job for whoever asks first, once; others wait for it.
+/// Runs a job once: the first caller runs it, concurrent callers wait.
 class Once {
  public:
   Once();

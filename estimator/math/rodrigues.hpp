@@ -15,7 +15,7 @@ Eigen::Matrix<T, 3, 1> turned(const Eigen::Matrix<T, 3, 1>& psi, const Eigen::Ma
   using std::sin;
   using std::sqrt;
   const T square = psi[0] * psi[0] + psi[1] * psi[1] + psi[2] * psi[2];
-  const T excess = square - T(1e-8);  // of where both quotients lose their digits
+  const T excess = square - T(1e-8);  // above this both quotients are accurate
   const T angle = sqrt(square);
   const T rest = T(1.0) - cos(angle);
   const T sinc = select_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);  // sin ψ/ψ

@@ -5,7 +5,7 @@
 
 #include "estimator/math/small_dense.hpp"
 
-// Register tiles for the kernels of small_dense and for those that fuse several of their steps.
+// Register tiles for the kernels of small_dense and for kernels that fuse several of their steps.
 // Included by kernel sources only.
 
 namespace estimator {
@@ -21,8 +21,8 @@ typedef double UnalignedVector
 template <int I>
 using Constant = std::integral_constant<int, I>;
 
-/// Calls f(Constant<0>) … f(Constant<N − 1>). Unlike a loop, it leaves a tile indexed by constants
-/// from the start, and only such tiles does g++ keep in registers throughout.
+/// Calls f(Constant<0>) … f(Constant<N − 1>). Unlike a loop, it indexes a tile by constants from
+/// the start; g++ keeps only such tiles in registers throughout.
 template <int N, typename F>
 RIG_INLINE void unroll(F&& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) RIG_INLINE_LAMBDA { (f(Constant<I>{}), ...); }
@@ -103,8 +103,8 @@ RIG_INLINE void accumulate(Tile<V, N>& tile, int depth, const double* a, long a_
 }
 
 /// Calls f(first_row, Constant<vectors>) for tiles that cover rows begin … end, both multiples of
-/// kLanes. Four vectors are taken as two and two: a lone vector would leave the multiply-add units
-/// idle.
+/// kLanes. Four vectors are split into two and two, because a single vector would leave the
+/// multiply-add units idle.
 template <typename F>
 RIG_INLINE void for_each_row_tile(int begin, int end, F&& f) {
   int vectors = (end - begin) / kLanes;

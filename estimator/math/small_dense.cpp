@@ -44,7 +44,7 @@ RIG_INLINE void transpose_tile(const double* a, long a_stride, double* b, long b
 #endif
 }
 
-// Dot products of N columns of A with x over rows begin … end, a multiple of kLanes apart.
+// Dot products of N columns of A with x over rows begin … end; end − begin is divisible by kLanes.
 template <int N>
 RIG_INLINE void dot_columns(int begin, int end, const double* a, long stride, const double* x,
                             double (&dot)[N]) {
@@ -61,7 +61,7 @@ RIG_INLINE void dot_columns(int begin, int end, const double* a, long stride, co
   }
 }
 
-// Back substitution for columns first … first + N, where everything below is known.
+// Back substitution for columns first … first + N, given all elements of x below.
 template <int N>
 void solve_columns_transposed(int m, int first, ConstPanel panel, double* x) {
   const long stride = panel.stride;

@@ -2,25 +2,24 @@
 
 namespace estimator {
 
-// Dense kernels for blocks of some 6 to 60 rows, where a general BLAS spends its time on packing.
+// Dense kernels for blocks of about 6 to 60 rows, for which packing dominates in a general BLAS.
 //
-// Matrices are column-major: element (i, j) lies at data[i + j·stride]. Row counts are rounded up
-// to kLanes: a kernel reads and writes the rows up to padded_rows(m), so they must exist. Padding
-// rows of an input must be zero; the padding rows of the output then keep their values, except in
-// add_product_lower, whose rows above the diagonal are unspecified within a 4 x 4 tile.
+// Matrices are column-major: element (i, j) is at data[i + j·stride]. Row counts are rounded up to
+// kLanes: kernels read and write all rows up to padded_rows(m), which must be allocated. Padding
+// rows of inputs must be zero; those of outputs then keep their values. Exception:
+// add_product_lower leaves rows above the diagonal unspecified within a 4 x 4 tile.
 
-/// Rows per SIMD vector: 32 bytes with AVX, 16 without, where g++ handles wider ones element by
-/// element.
+/// Rows per SIMD vector: 32 bytes with AVX, 16 without, where g++ splits wider vectors.
 #ifdef __AVX__
 inline constexpr int kLanes = 4;
 #else
 inline constexpr int kLanes = 2;
 #endif
 
-/// Smallest multiple of kLanes that holds `rows`.
+/// Smallest multiple of kLanes that is at least `rows`.
 constexpr int padded_rows(int rows) { return (rows + kLanes - 1) / kLanes * kLanes; }
 
-/// A matrix that someone else owns.
+/// A non-owning view of a matrix.
 struct Panel {
   double* data = nullptr;
   int stride = 0;
@@ -33,8 +32,7 @@ struct ConstPanel {
   int stride;
 };
 
-/// Asks for memory that is needed soon, while arithmetic goes on. Hides most of the difference
-/// between factors that fit the caches and factors that do not.
+/// Prefetches memory. This hides most of the cost of factors that are larger than the caches.
 template <bool kForWriting>
 inline void prefetch(const double* data, int count) {
   constexpr int kLineDoubles = 8;
@@ -50,7 +48,7 @@ void add_product_lower(int m, int n, int k, ConstPanel A, Panel C);
 /// B = Aᵀ, with A m x n, B n x m. No row of B beyond n is touched, no row of A beyond m read.
 void transpose(int m, int n, ConstPanel A, Panel B);
 
-/// Back substitution through one block column: with L (n x n) on top and B below,
+/// Back substitution through one block column, with L (n x n) on top and B below:
 ///
 ///   x_top ← L⁻ᵀ (x_top − Bᵀ x_below).
 ///

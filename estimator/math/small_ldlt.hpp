@@ -4,9 +4,9 @@
 
 namespace estimator {
 
-/// S = L D Lᵀ of a symmetric positive definite matrix of some 5 to 50 rows, with L unit lower
-/// triangular. Works on whole columns, so that a size known at compile time turns into straight
-/// vector code, where Eigen's general Cholesky and triangular solvers mostly manage themselves.
+/// Factorization S = L D Lᵀ of a symmetric positive definite matrix of about 5 to 50 rows, with L
+/// unit lower triangular. It operates on whole columns, so that the compiler vectorizes it for a
+/// fixed size. Eigen's general solvers spend most of their time on overhead at these sizes.
 ///
 /// @tparam kSize  rows of S, or Eigen::Dynamic
 template <int kSize>

@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-/// tanh of x by what every scalar knows, with the derivative 1 at zero too.
+/// tanh(x) from functions that every scalar type has; its derivative at zero is exactly 1.
 template <typename T>
 T smooth_sign(const T& x) {
   using std::abs;

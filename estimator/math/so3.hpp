@@ -29,7 +29,7 @@ inline Eigen::Quaterniond exp_so3(const Eigen::Vector3d& psi) {
   return {cosine, half_sinc * psi.x(), half_sinc * psi.y(), half_sinc * psi.z()};
 }
 
-/// Rotation vector of a unit quaternion, of norm at most π. Uses atan2, so it is accurate near 0
+/// Rotation vector of a unit quaternion, of norm at most π. It uses atan2 and so is accurate near 0
 /// and near π; q and −q give the same result.
 inline Eigen::Vector3d log_so3(const Eigen::Quaterniond& q) {
   const double sign = q.w() < 0.0 ? -1.0 : 1.0;
@@ -55,7 +55,7 @@ inline Eigen::Matrix3d left_jacobian_inverse(const Eigen::Vector3d& psi) {
   return Eigen::Matrix3d::Identity() - 0.5 * K + factor * K * K;
 }
 
-/// a ⊞ δ for world-frame (left) perturbations: exp(δ) ⋆ a, renormalised.
+/// a ⊞ δ for world-frame (left) perturbations: exp(δ) ⋆ a, normalized.
 inline Eigen::Quaterniond rotate_left(const Eigen::Quaterniond& a, const Eigen::Vector3d& delta) {
   return (exp_so3(delta) * a).normalized();
 }

@@ -5,7 +5,7 @@
 
 namespace estimator {
 
-/// The next choice of numbers below `count`, ascending; false after the last.
+/// Advances to the next subset of the numbers below `count`, ascending; false after the last.
 inline bool next_subset(std::vector<int>& chosen, int count) {
   const int size = static_cast<int>(chosen.size());
   int at = size - 1;

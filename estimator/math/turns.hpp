@@ -4,17 +4,17 @@
 
 namespace estimator {
 
-/// A whole turn [rad].
+/// A full turn [rad].
 inline constexpr double kWholeTurn = 2.0 * M_PI;
 
-/// A difference of two angles as it is to be judged: it knows no whole turns. Exactly half a turn
-/// stays on its side. Most differences are small, and a remainder is dear.
+/// Difference of two angles wrapped to [−π, π]; ±π are unchanged. Most differences are small, so
+/// the expensive std::remainder is avoided.
 inline double turn_difference(double difference) {
   return std::abs(difference) <= 0.5 * kWholeTurn ? difference
                                                   : std::remainder(difference, kWholeTurn);
 }
 
-/// The whole turns that a difference of two angles holds beside that.
+/// Number of full turns removed by turn_difference.
 inline double whole_turns(double difference) {
   return std::round((difference - turn_difference(difference)) / kWholeTurn);
 }

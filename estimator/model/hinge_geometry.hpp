@@ -9,16 +9,16 @@
 
 namespace estimator {
 
-/// Geometry of one hinge at one configuration, world frame.
+/// Geometry of one joint in one configuration, in the world frame.
 struct HingeGeometry {
-  Eigen::Vector3d c_a, c_b;       ///< lever arms from the centres of mass to the hinge point [m]
+  Eigen::Vector3d c_a, c_b;       ///< lever arms from the centres of mass to the joint point [m]
   Eigen::Vector3d x_a;            ///< e_x of frame a
-  Eigen::Vector3d x_b, y_b, z_b;  ///< axes of frame b; x_b is the hinge axis
+  Eigen::Vector3d x_b, y_b, z_b;  ///< axes of frame b; x_b is the joint axis
   Eigen::Vector3d n_y, n_z;       ///< e_x^a × e_y^b, e_x^a × e_z^b
-  Eigen::Matrix<double, 5, 1> g;  ///< violation: point [m], axis [rad]
+  Eigen::Matrix<double, 5, 1> g;  ///< constraint violation: point [m], axis [rad]
 };
 
-/// Geometry from the poses' rotation matrices; the ground is the identity pose.
+/// Computes the geometry from the poses' rotation matrices; the ground has the identity pose.
 inline HingeGeometry make_hinge_geometry(const Hinge& hinge, const HingeValues& values,
                                          const Eigen::Vector3d& r_a, const Eigen::Matrix3d& R_a,
                                          const Eigen::Vector3d& r_b, const Eigen::Matrix3d& R_b) {
@@ -56,11 +56,10 @@ inline Eigen::Matrix<double, 5, 6> hinge_rows_b(const HingeGeometry& geometry) {
   return A;
 }
 
-/// Derivatives of A y along the rotations of the two bodies at fixed y; only the angular parts of
-/// y enter.
+/// Derivatives of A y by the rotations of the two bodies at fixed y; only angular parts of y enter.
 struct HingeRowTurn {
-  Eigen::Matrix<double, 5, 3> a;  ///< along δψ_a
-  Eigen::Matrix<double, 5, 3> b;  ///< along δψ_b
+  Eigen::Matrix<double, 5, 3> a;  ///< with respect to δψ_a
+  Eigen::Matrix<double, 5, 3> b;  ///< with respect to δψ_b
 };
 
 /// @param omega_a, omega_b angular parts of y on the two bodies; zero for the ground

@@ -10,62 +10,62 @@
 
 namespace estimator {
 
-/// Quantities of one inertial sensor. Its axes are those of InertialSensor::frame turned on by the
-/// rotation vector `mount`, in sensor axes. The first instrument of a sensor is called by its rate,
-/// the second by its force, whatever they read.
+/// Parameters of one sensor. Its axes are InertialSensor::frame, rotated further by the rotation
+/// vector `mount` in sensor axes. Names with Rate belong to the sensor's first instrument, names
+/// with Force to its second, whatever these measure.
 enum class InertialQuantity : int {
-  kPointX,  ///< where the accelerometer sits on the body, from its centre of mass [m]
+  kPointX,  ///< position of the accelerometer on the body, from the centre of mass [m]
   kPointY,
   kPointZ,
   kMountX,  ///< [rad]
   kMountY,
   kMountZ,
-  kRateBiasX,  ///< what the gyroscope reads at rest [rad/s]
+  kRateBiasX,  ///< gyroscope bias: reading at rest [rad/s]
   kRateBiasY,
   kRateBiasZ,
-  kRateScaleX,  ///< what it reads a unit of the rate [-]
+  kRateScaleX,  ///< gyroscope scale factor [-]
   kRateScaleY,
   kRateScaleZ,
-  kForceBiasX,  ///< what the accelerometer reads in free fall [m/s²]
+  kForceBiasX,  ///< accelerometer bias: reading in free fall [m/s²]
   kForceBiasY,
   kForceBiasZ,
-  kForceScaleX,  ///< what it reads a unit of the specific force [-]
+  kForceScaleX,  ///< accelerometer scale factor [-]
   kForceScaleY,
   kForceScaleZ,
-  kRateCrossXY,  ///< what axis x of the gyroscope reads of a unit along y, per its scale [-]
+  kRateCrossXY,  ///< cross-axis share of y in the gyroscope's axis x, per its scale [-]
   kRateCrossXZ,
   kRateCrossYX,
   kRateCrossYZ,
   kRateCrossZX,
   kRateCrossZY,
-  kForceCrossXY,  ///< the same of the accelerometer [-]
+  kForceCrossXY,  ///< likewise for the accelerometer [-]
   kForceCrossXZ,
   kForceCrossYX,
   kForceCrossYZ,
   kForceCrossZX,
   kForceCrossZY,
-  kDelay,  ///< a reading is of so long before [s]
+  kDelay,  ///< a reading taken at t belongs to t − delay [s]
   kCount
 };
 
-/// What an axis of an instrument reads.
+/// Quantity that an axis of an instrument measures.
 enum class Reading { kRate, kSpecificForce, kMoment, kForce, kPlace, kCount };
 
-/// A unit that a column of a recording may be in.
+/// A unit in which a column of a recording may be given.
 struct ReadingUnit {
-  const char* word = nullptr;   ///< in rig files, an enumerator of the column's Unit
-  const char* short_name = "";  ///< for people, as in "it reads in …"
+  const char* word = nullptr;   ///< in rig files: an enumerator of the column's Unit
+  const char* short_name = "";  ///< for messages: "it reads in …"
   double size = 1.0;            ///< [SI unit]
 };
 
 struct ReadingTraits {
   Reading reading;
-  /// The SI unit, then the customary one where there is one.
+  /// The SI unit, then the customary one if there is one.
   std::array<ReadingUnit, 2> units;
-  /// Which derivative of the motion it is, of a place the zeroth; kLoad: none.
+  /// Order of the derivative of the motion; a position has 0, a load kLoad.
   int order;
-  double bias_spread;  ///< how far a bias may be from where it starts, generously [SI unit]
-  Reading of_slide;    ///< what the same is along a joint that slides
+  double bias_spread;  ///< generous range of a bias about its initial value [SI unit]
+  Reading of_slide;    ///< the corresponding quantity along a prismatic joint
   static constexpr int kLoad = -1;
 
   const char* unit() const { return units[0].short_name; }
@@ -108,52 +108,51 @@ inline constexpr const ReadingTraits& reading_traits(Reading reading) {
   return traits;
 }
 
-/// What reads one quantity along up to three axes.
+/// A sensor that measures one quantity along up to three axes.
 struct Instrument {
-  const char* name = "";    ///< its message in the sensor's: "gyroscope"; "": it is the sensor
-  const char* prefix = "";  ///< of the names of its parameters
+  const char* name = "";    ///< submessage of the sensor: "gyroscope"; "": the sensor itself
+  const char* prefix = "";  ///< prefix of its parameters' names
   Reading reads = {};
   int axis_count = 0;
-  const char* axes[3] = {};  ///< names, in capitals those of the column's Axis in rig files
+  const char* axes[3] = {};  ///< names; in capitals those of the column's Axis in rig files
 };
 
 struct SensorTraits;
 
-/// A sensor with up to two instruments in one case, that reads, axis by axis,
+/// A sensor with up to two instruments in one case. Axis by axis it reads
 ///
-///   scale · C Rᵀ v + bias
+///   scale · C Rᵀ v + bias.
 ///
-/// with R the rotation from sensor axes to the body's, and v what the instrument reads in the
-/// body's frame. C is 1 on its diagonal, and beside that what axes that are not square to one
-/// another read of the others. What v is of each kind `nominal_readings` of TreeInverseDynamics
-/// states.
+/// R is the rotation from sensor axes to the body's, and v the measured quantity in the body's
+/// frame (TreeInverseDynamics::nominal_readings). C has ones on its diagonal; its other elements
+/// are cross-axis sensitivities, which arise if the axes are not orthogonal.
 struct InertialSensor {
   static constexpr int kAxes = 6;  ///< three of the first instrument, then three of the second
 
   enum class Kind {
-    /// Gyroscope and accelerometer fixed to a body: ω, and a − g of the sensor's point, the
-    /// specific force, +g upward at rest.
+    /// Gyroscope and accelerometer fixed to a body: ω and the specific force a − g at the sensor's
+    /// point, +g upward at rest.
     kInertial,
-    /// Moment and force that a joint passes on to its body b. `point` is where the moment is taken,
-    /// from the joint's point on that body.
+    /// Moment and force that a joint transmits to its body b. The moment is taken about `point`,
+    /// given from the joint's point on that body.
     kForceTorque,
-    kPosition,     ///< of a point of the body; `frame` turns the sensor's axes to the ground's
-    kJointTorque,  ///< what a joint passes on to its body b along its axis
-    kMotorTorque,  ///< what a joint's motor makes, K (u − k_e ω)
-    kDistance,     ///< of a point of the body from one on the ground, whose place is `mount` [m]
+    kPosition,     ///< of a point of the body; `frame` turns sensor axes to the ground's
+    kJointTorque,  ///< transmitted by a joint to its body b along its axis
+    kMotorTorque,  ///< torque of a joint's motor, K (u − k_e ω)
+    kDistance,     ///< of a body point from the ground point `mount` [m]
   };
 
   std::string name;
-  int body = 0;  ///< index into bodies; of a joint its body b
+  int body = 0;                                         ///< index into bodies; body b of a joint
   Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  ///< rotation: sensor axes → body
   Kind kind = Kind::kInertial;
-  int hinge = -1;  ///< the joint that it is at
+  int hinge = -1;  ///< the joint at which it is mounted
 
   constexpr const SensorTraits& traits() const;
   int axis_count() const;
-  /// Whether it reads along axes of its own.
+  /// Whether its readings depend on the orientation of its own axes.
   bool has_axes() const;
-  /// Whether it reads what a joint carries.
+  /// Whether it measures a load.
   bool is_load() const;
   bool reads(Reading reading) const;
 };
@@ -161,24 +160,24 @@ struct InertialSensor {
 inline constexpr double kDelayMax = 0.05;       // [s]
 inline constexpr double kCameraDelayMax = 0.2;  // exposure, transfer, image processing [s]
 
-/// All that follows from the kind of a sensor, but for what it reads of a motion
-/// (TreeInverseDynamics::nominal_readings) and how rig files give it (AllSources of the service).
+/// Properties that follow from the kind of a sensor. Two are elsewhere: the readings of a motion
+/// (TreeInverseDynamics::nominal_readings) and the rig-file fields (AllSources of the service).
 struct SensorTraits {
-  /// What its axes are fixed to: a body, the ground, or a joint's body b, and then its point counts
-  /// from the joint's.
+  /// Frame of its axes: a body, the ground, or a joint's body b. At a joint, `point` is relative to
+  /// its point.
   enum class Of { kBody, kJoint, kGround };
-  /// What InertialQuantity::kMountX and the next two are.
+  /// Meaning of InertialQuantity::kMountX and the next two.
   enum class Mount { kNone, kTurn, kAnchor };
 
   InertialSensor::Kind kind;
-  const char* what;   ///< "inertial sensor", for people
-  const char* reads;  ///< the same of what it reads; {body} and {joint} stand for their names
+  const char* what;   ///< for messages: "inertial sensor"
+  const char* reads;  ///< its quantity, for messages; {body} and {joint} are placeholders for names
   Of of;
   Mount mount;
-  bool has_cross = false;        ///< whether its axes may be described as not square
-  bool needs_tree = false;       ///< the motion of closed loops leaves open what it reads
+  bool has_cross = false;        ///< whether its axes may be non-orthogonal
+  bool needs_tree = false;       ///< its readings are undetermined by the motion in closed loops
   double delay_max = kDelayMax;  ///< [s]
-  Instrument instruments[2];     ///< the second also where there is none: its noise is drawn
+  Instrument instruments[2];     ///< the second is given even if unused: its noise is drawn
 
   constexpr const Instrument& instrument(int axis) const { return instruments[axis / 3]; }
 };

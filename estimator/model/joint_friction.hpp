@@ -4,25 +4,25 @@
 
 namespace estimator {
 
-/// The quantity of friction of that place among those of all laws.
+/// Friction quantity at index `place` of the list of all laws.
 constexpr HingeQuantity friction_quantity(int place) {
   return static_cast<HingeQuantity>(static_cast<int>(HingeQuantity::kFriction) + place);
 }
 
-/// That of a law.
+/// Quantity of a friction law.
 template <typename Law>
 constexpr HingeQuantity friction_of(typename Law::Quantity quantity) {
   return friction_quantity(place_of_friction<Law>(quantity));
 }
 
-/// What its law states of a quantity of friction; none of any other.
+/// Properties of a friction quantity; nullptr for any other quantity.
 constexpr const FrictionQuantity* friction_facts(HingeQuantity quantity) {
   const int place = static_cast<int>(quantity) - static_cast<int>(HingeQuantity::kFriction);
   const bool is_friction = place >= 0 && place < FrictionLaws::kQuantityCount;
   return is_friction ? &kFrictionQuantities[static_cast<std::size_t>(place)] : nullptr;
 }
 
-/// Whether friction acts at a joint, or may, of those laws whose quantities `is_meant` accepts.
+/// Whether a law whose quantities `is_meant` accepts acts at a joint, or may after estimation.
 template <typename IsMeant>
 bool has_friction(const Mechanism& mechanism, int hinge, const IsMeant& is_meant) {
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
@@ -43,12 +43,12 @@ inline bool has_load_law(const Mechanism& mechanism, int hinge) {
 inline bool has_steep_law(const Mechanism& mechanism, int hinge) {
   return has_friction(mechanism, hinge, [](const auto& facts) { return facts.is_steep; });
 }
-/// Whether friction may hold a joint at rest: dry, and not creeping.
+/// Whether friction can hold a joint at rest: dry, with no transition velocity.
 inline bool can_stick(const Mechanism& mechanism, int hinge) {
   return has_dry_law(mechanism, hinge) &&
          !(mechanism.hinges[static_cast<std::size_t>(hinge)].creep_speed > 0.0);
 }
-/// @param law  its place in the list
+/// @param law  index in the list of laws
 inline bool has_law(const Mechanism& mechanism, int hinge, int law) {
   return has_friction(mechanism, hinge, [&](const auto& facts) { return facts.law == law; });
 }

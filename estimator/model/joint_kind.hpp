@@ -9,59 +9,60 @@
 
 namespace estimator {
 
-/// How a joint lets its child move against its parent.
+/// Relative motion that a joint allows its child.
 enum class JointKind {
   kRevolute,   ///< turns about the axis: coordinate in rad, its force a torque [N·m]
   kPrismatic,  ///< slides along the axis: coordinate in m, its force [N]
 };
 
-/// A slide by this much counts as a turn by one radian wherever a threshold is stated in rad: the
-/// lever of a small rig, at which a turn by a radian moves a mass about as far [m/rad].
+/// Translation equivalent to a rotation by one radian wherever a threshold is given in rad [m/rad].
+/// It is the lever arm of a small rig: there, one radian moves a mass about that far.
 inline constexpr double kSlidePerRadian = 0.1;
 
-/// Units that follow from the kind of a joint.
+/// Units that depend on the kind of a joint.
 struct JointUnits {
   const char* coordinate;  ///< "rad"
-  const char* error;       ///< of a thousandth of it, "mrad"
+  const char* error;       ///< for a thousandth of the coordinate, "mrad"
   const char* rate;        ///< "rad/s"
-  const char* noise;       ///< of acceleration noise, "rad/s²/√Hz"
+  const char* noise;       ///< for acceleration noise, "rad/s²/√Hz"
   const char* force;       ///< "N·m"
   const char* stiffness;   ///< "N·m/rad"
-  const char* inertia;     ///< of a motor's shaft, "kg·m²"
-  const char* gain;        ///< of a motor, by the unit of its control, "N·m/unit"
+  const char* inertia;     ///< of a motor's rotor, "kg·m²"
+  const char* gain;        ///< of a motor, per unit of its control, "N·m/unit"
   const char* back_emf;    ///< "unit·s/rad"
-  const char* quantity;    ///< "angle", what an encoder reads
-  double scale;            ///< what counts as a turn by one radian, in the coordinate's unit
+  const char* quantity;    ///< "angle", the quantity that an encoder measures
+  double scale;            ///< equivalent of one radian, in the coordinate's unit
 };
 
-/// A field of a joint in a rig file that joints of each kind have by a name of their own.
+/// A field of a joint in a rig file whose name depends on the joint's kind.
 struct JointField {
-  const char* part;    ///< the message of the joint that holds it; "": the joint itself
+  const char* part;    ///< submessage of the joint that holds it; "": the joint itself
   const char* name;    ///< "rest_angle"
-  const char* unit;    ///< "" where the name says it
-  const char* symbol;  ///< of the parameter that it sets, behind the joint's name; "": of none
+  const char* unit;    ///< "" if the name includes it
+  const char* symbol;  ///< suffix of the parameter that it sets, after the joint's name; "": none
 };
 
-/// All that follows from the kind of a joint alone. Nothing else asks which kind it is.
+/// All properties that follow from the kind of a joint. No other code branches on the kind.
 struct JointTraits {
   JointKind kind;
-  const char* word;  ///< in rig files, an enumerator of Hinge::Kind
-  const char* verb;  ///< "turns", what the joint does in sentences
-  const char* noun;  ///< "turn", what its encoder reads
-  /// Whether the child turns about the axis as the coordinate grows; else it moves along it.
+  const char* word;  ///< in rig files: an enumerator of Hinge::Kind
+  const char* verb;  ///< "turns": motion of the joint, for sentences
+  const char* noun;  ///< "turn": quantity of its encoder, for sentences
+  /// Whether the child rotates about the axis as the coordinate grows; otherwise it translates.
   bool turns;
-  /// Whether coordinates a whole turn apart are the same place.
+  /// Whether coordinates a full turn apart are the same position.
   bool wraps;
-  /// Whether SPOOK steps know it.
+  /// Whether the SPOOK stepper supports it.
   bool in_spook;
   JointUnits units;
   JointField rest, inertia, counts, constant;
-  /// In other fields of rig files and scenarios, and in columns: "angle_rad", "speed_rad_per_s".
+  /// Names in other fields of rig files and scenarios, and in columns: "angle_rad",
+  /// "speed_rad_per_s".
   const char* coordinate_field;
   const char* rate_field;
-  const char *count, *count_unit;  ///< what `counts` are of: "metre", "m"
+  const char *count, *count_unit;  ///< reference length of `counts`: "metre", "m"
   double count_size;               ///< the same in the coordinate's unit
-  const char *urdf, *mjcf;         ///< types of joints in descriptions of robots
+  const char *urdf, *mjcf;         ///< type names in URDF and MJCF
 };
 
 inline constexpr JointTraits kJointKinds[] = {
@@ -133,7 +134,7 @@ inline constexpr const JointTraits& joint_traits(JointKind kind) {
 
 inline constexpr JointUnits joint_units(JointKind kind) { return joint_traits(kind).units; }
 
-/// A difference of two coordinates of a joint as it is to be judged.
+/// Difference of two coordinates of a joint, wrapped to half a turn if the joint wraps.
 inline double joint_difference(JointKind kind, double difference) {
   return joint_traits(kind).wraps ? turn_difference(difference) : difference;
 }

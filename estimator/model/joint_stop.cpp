@@ -7,7 +7,7 @@
 namespace estimator {
 namespace {
 
-/// Whether the joint can be between its stops.
+/// Whether the lower stop of the joint lies below the upper one.
 bool is_apart(const Mechanism& mechanism, int joint) {
   const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
   return !hinge.stops_lower || !hinge.stops_upper ||

@@ -23,7 +23,7 @@ const Pose& pose_of(int body, const Configuration& q) {
   return body == Hinge::kGround ? kGroundPose : q[static_cast<std::size_t>(body)];
 }
 
-/// Twist about x, in [−π, π].
+/// Rotation angle about x, in [−π, π].
 double twist_angle(const Eigen::Quaterniond& q) {
   return turn_difference(2.0 * std::atan2(q.x(), q.w()));
 }

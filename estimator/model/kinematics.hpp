@@ -8,49 +8,48 @@
 
 namespace estimator {
 
-/// Hinge angle θ in (−π, π]: the twist about the hinge axis that carries frame a onto frame b,
-/// θ = 2 atan2(x, s) of the relative quaternion. Exact at zero violation, smooth near it. The
-/// ground's pose is the identity.
+/// Joint angle θ in (−π, π]: the rotation about the joint axis that carries frame a onto frame b, θ
+/// = 2 atan2(x, s) of the relative quaternion. It is exact at zero violation and smooth near it.
+/// The ground has the identity pose.
 double hinge_angle(const Hinge& hinge, const Pose& a, const Pose& b);
 double hinge_angle(const Hinge& hinge, const Configuration& q);
 /// @param poses  of all bodies
 double hinge_angle(const Hinge& hinge, const Pose* poses);
 
-/// Derivative of the hinge angle along the world-frame rotations (δψ_a, δψ_b), and the angle.
+/// Joint angle and its derivative with respect to the world-frame rotations (δψ_a, δψ_b).
 struct HingeAngleJacobian {
-  double angle;          ///< as hinge_angle gives it
+  double angle;          ///< as from hinge_angle
   Eigen::RowVector3d a;  ///< zero for the ground
   Eigen::RowVector3d b;
 };
 HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose& a, const Pose& b);
 HingeAngleJacobian hinge_angle_jacobian(const Hinge& hinge, const Pose* poses);
 
-/// Angles of all hinges.
+/// Angles of all joints.
 Eigen::VectorXd hinge_angles(const Mechanism& mechanism, const Configuration& q);
 
-/// Stacked holonomic constraint violations g(q), five a hinge: point [m], axis [rad]
-/// [Mar, eq. F.1].
+/// Stacked constraint violations g(q), five per joint: point [m], axis [rad] [Mar, eq. F.1].
 Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValues& values,
                                      const Configuration& q);
 
-/// Constraint Jacobian G(q), (5·hinges) × (6·bodies), dense.
+/// Constraint Jacobian G(q), (5·joints) × (6·bodies), dense.
 Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValues& values,
                                     const Configuration& q);
 
-/// Configuration with the given hinge angles and zero constraint violation.
+/// Returns the configuration with the given joint angles and zero constraint violation.
 ///
-/// Bodies are placed along a spanning tree from the ground, then, where loops leave a violation,
-/// moved by Gauss–Newton along the least-norm correction.
+/// Bodies are placed along a spanning tree from the ground. If loops leave a violation,
+/// Gauss–Newton steps with least-norm corrections remove it.
 ///
-/// @param angles  one a hinge [rad]; hinges that close a loop are ignored
+/// @param angles  one per joint [rad]; those of joints that close a loop are ignored
 Configuration assemble(const Mechanism& mechanism, const ModelValues& values,
                        const Eigen::VectorXd& angles);
 
-/// Moves a configuration onto g(q) = 0 by Gauss–Newton along least-norm corrections.
+/// Moves a configuration onto g(q) = 0 by Gauss–Newton steps with least-norm corrections.
 void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
                             Configuration& q);
 
-/// As `assemble`, with the velocities that the hinge rates [rad/s] imply on the spanning tree,
+/// As `assemble`, with velocities. They follow from the joint rates [rad/s] on the spanning tree,
 /// projected onto G v = 0.
 State assemble_state(const Mechanism& mechanism, const ModelValues& values,
                      const Eigen::VectorXd& angles, const Eigen::VectorXd& rates);

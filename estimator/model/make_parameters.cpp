@@ -1,4 +1,4 @@
-// What the quantities of a mechanism are called, their units, neutral values and bounds.
+// Names, units, neutral values and bounds of a mechanism's parameters.
 #include <array>
 #include <iterator>
 #include <limits>
@@ -40,14 +40,14 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
   return {suffix, unit, value, 0.0, kInfinity};
 }
 
-// Encoders are what other sensors are late against, and any of them may be first.
+// Delays of encoders are relative to other sensors, so they may be negative.
 constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
-// Of a hinge and of a weld, first in HingeQuantity.
+// Points of a joint and of a fixed joint, first in HingeQuantity.
 constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
                                          any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
 
-/// Of a joint behind its friction, in the order of HingeQuantity.
+/// Parameters of a joint after its friction, in the order of HingeQuantity.
 constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const JointTraits& is) {
   return {any(is.constant.symbol, is.units.force),
           at_least_zero("k", is.units.stiffness),
@@ -67,9 +67,9 @@ constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
                                          {"tilt_x", "rad", 0.0, -1.5, 1.5},
                                          {"tilt_z", "rad", 0.0, -1.5, 1.5}};
 
-constexpr double kMountMax = 3.2;                    // no rotation vector is longer [rad]
-constexpr double kCrossMax = 0.5;                    // more is another axis [-]
-constexpr double kScaleMin = 0.1, kScaleMax = 10.0;  // beyond is another unit [-]
+constexpr double kMountMax = 3.2;                    // a longer rotation vector is redundant [rad]
+constexpr double kCrossMax = 0.5;                    // beyond, it is another axis [-]
+constexpr double kScaleMin = 0.1, kScaleMax = 10.0;  // beyond, it is another unit [-]
 
 // Order of AirQuantity.
 constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any("air_x", "m"),
@@ -115,7 +115,7 @@ class SensorParameters {
     estimator::append(list_, sensor_.name, facts);
   }
 
-  /// A sensor has quantities of all axes that any has; those beyond its own are called by another.
+  /// Every sensor has parameters for all axes that any sensor has; unused ones take these names.
   static const Instrument& stand_in(int place) {
     return sensor_traits(InertialSensor::Kind::kForceTorque).instruments[place];
   }

@@ -37,7 +37,7 @@ void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
   } else if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9) &&
              !(inertias == InertiaCheck::kFixed && has_free_inertia(mechanism, body)) &&
              !turning_axis(mechanism, body)) {
-    // Of a body that turns about one axis alone the other moments are anything: nothing sees them.
+    // The other moments of a body that rotates about one axis only have no effect.
     faults.push_back(who + "the inertia violates the triangle inequality: the largest principal " +
                      "moment may not exceed the sum of the two others; no body of positive " +
                      "density has such an inertia");
@@ -64,7 +64,7 @@ void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faul
   }
 }
 
-/// Friction may rise from rest, from nothing at the least.
+/// Friction may rise from rest, but must be nonnegative at rest.
 void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& faults) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     if (!may_rise_from_rest(mechanism, j) || dry_friction_at_rest(mechanism, j) >= 0.0) continue;
@@ -76,7 +76,7 @@ void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& f
   }
 }
 
-/// What any joint must satisfy.
+/// Checks that apply to joints of any kind.
 template <typename Joint>
 void check_joint(const Mechanism& mechanism, const Joint& joint, const std::string& who,
                  std::vector<std::string>& faults) {
@@ -142,7 +142,7 @@ void check_couplings(const Mechanism& mechanism, std::vector<std::string>& fault
   }
 }
 
-/// A body without mass is moved by nothing but what it carries.
+/// A massless body must carry another body, whose inertia determines its motion.
 void check_carries(const Mechanism& mechanism, int body, std::vector<std::string>& faults) {
   const auto touches = [&](const auto& joint) {
     return joint.body_a == body || joint.body_b == body;

@@ -14,7 +14,7 @@
 
 namespace estimator {
 
-/// Quantities of one body; the body's frame sits at its centre of mass.
+/// Parameters of one body; the body's frame is at its centre of mass.
 enum class BodyQuantity : int {
   kMass,  ///< [kg]
   kJxx,   ///< inertia about the centre of mass in the body frame [kg·m²]
@@ -26,18 +26,18 @@ enum class BodyQuantity : int {
   kCount
 };
 
-/// Quantities of one hinge, its friction, its motor and its encoder. The hinge turns body b
-/// (child) against body a (parent); torques act on b about the hinge axis and their opposites on a.
-/// Of a joint that slides read m for rad, N for N·m and kg for kg·m², also in what a ratio is of.
+/// Parameters of one joint, its friction, its motor and its encoder. The joint moves body b (child)
+/// relative to body a (parent). Torques act on b about the joint axis, their opposites on a. For a
+/// prismatic joint read m for rad, N for N·m and kg for kg·m², also in composite units.
 enum class HingeQuantity : int {
-  kPointAx,  ///< hinge point in the frame of body a, from its centre of mass [m]
+  kPointAx,  ///< joint point in the frame of body a, from its centre of mass [m]
   kPointAy,
   kPointAz,
-  kPointBx,  ///< hinge point in the frame of body b, from its centre of mass [m]
+  kPointBx,  ///< joint point in the frame of body b, from its centre of mass [m]
   kPointBy,
   kPointBz,
-  kFriction,  ///< the first of the quantities of all friction laws (laws/friction_laws.hpp)
-  // Those of them that more knows than their laws.
+  kFriction,  ///< first of the quantities of all friction laws (laws/friction_laws.hpp)
+  // Friction quantities that are also used outside their laws.
   kViscous = kFriction + place_of_friction<DragLaw>(DragLaw::kViscous),
   kQuadraticDrag = kFriction + place_of_friction<DragLaw>(DragLaw::kQuadraticDrag),
   kCoulombTorque = kFriction + place_of_friction<DryLaw>(DryLaw::kCoulombTorque),
@@ -45,69 +45,68 @@ enum class HingeQuantity : int {
   kStribeckRate = kFriction + place_of_friction<DryLaw>(DryLaw::kStribeckRate),
   kLoadFriction = kFriction + place_of_friction<LoadLaw>(LoadLaw::kLoadFriction),
   kLoadFrictionAngular = kFriction + place_of_friction<LoadLaw>(LoadLaw::kLoadFrictionAngular),
-  /// torque that does not depend on the state [N·m]
+  /// torque independent of the state [N·m]
   kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
   kStiffness,      ///< k: torque −k (θ − θ_rest), e.g. of a cable [N·m/rad]
   kRestAngle,      ///< θ_rest [rad]
   kMotorGain,      ///< K: torque per unit of the control signal [N·m/unit]
-  kShaftInertia,   ///< J_shaft: inertia of the motor's shaft about the axis [kg·m²]
+  kShaftInertia,   ///< J_shaft: inertia of the motor's rotor about the axis [kg·m²]
   kBackEmf,        ///< k_e: torque K (u − k_e ω) [unit·s/rad]
   kInputDelay,     ///< the control acts this much later than recorded [s]
   kEncoderOffset,  ///< the encoder reads θ − offset [rad]
-  kEncoderDelay,   ///< a reading of the encoder is of so long before [s]
-  kStopLower,      ///< θ is nowhere below, where the hinge has that stop [rad]
-  kStopUpper,      ///< θ is nowhere above, where the hinge has that stop [rad]
-  kRestitution,    ///< e: it leaves its stops at e times the speed it struck them at [-]
+  kEncoderDelay,   ///< a reading taken at t belongs to t − delay [s]
+  kStopLower,      ///< lower end stop: θ ≥ this, if the joint has that stop [rad]
+  kStopUpper,      ///< upper end stop: θ ≤ this, if the joint has that stop [rad]
+  kRestitution,    ///< e: coefficient of restitution of the end stops [-]
   kCount
 };
 
-/// Quantities of one encoder between bodies: as kEncoderOffset and kEncoderDelay of a hinge.
+/// Parameters of one encoder between bodies, as kEncoderOffset and kEncoderDelay of a joint.
 enum class EncoderQuantity : int { kOffset, kDelay, kCount };
 
-/// Quantities of what holds a body back in still air (AirDrag).
+/// Parameters of a body's drag in still air (AirDrag).
 enum class AirQuantity : int {
   kCoefficient,  ///< c: force −c |v| v [N·s²/m²]
-  kPointX,       ///< where it acts, in the body frame from its centre of mass [m]
+  kPointX,       ///< point of application, in the body frame from its centre of mass [m]
   kPointY,
   kPointZ,
   kCount
 };
 
-/// Quantities of the surroundings. World y points up when both tilt angles are zero.
+/// Parameters of the environment. World y points up when both tilt angles are zero.
 enum class WorldQuantity : int {
   kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
-  kTiltX,    ///< gravity is (0, −g, 0) turned by the rotation vector (tilt_x, 0, tilt_z) [rad];
-  kTiltZ,    ///< a turn about gravity itself cannot be seen, hence two angles
+  kTiltX,    ///< gravity is (0, −g, 0) rotated by the rotation vector (tilt_x, 0, tilt_z) [rad];
+  kTiltZ,    ///< a rotation about gravity is unobservable, hence two angles
   kCount
 };
 
 /// A rigid body. Its quantities are parameters of the mechanism.
 struct Body {
   std::string name;
-  /// It has neither mass nor inertia: what stands between the axes of a joint of several, such as
-  /// the cross of a universal joint. It must carry something.
+  /// Whether it has neither mass nor inertia. It connects the axes of a multi-axis joint, as the
+  /// cross of a universal joint does. It must carry another body.
   bool massless = false;
-  /// How well the drawing is known that its inertia comes from, by share of each principal moment
-  /// of its pseudo-inertia (InertiaPrior); the drawing's values are the means of the parameters'
-  /// priors. Infinite: nothing is known beforehand. Physical parameters alone
+  /// Relative standard deviation of each principal moment of its pseudo-inertia, if the inertia
+  /// comes from CAD (InertiaPrior). The CAD values are the means of the parameters' priors.
+  /// Infinite: no prior. Used for physical parameters only.
   double drawing_deviation = std::numeric_limits<double>::infinity();
-  /// Recordings that it is there in, by name with * for anything; empty: all of them
+  /// Recordings in which it is present, by name with * as a wildcard; empty: all of them.
   std::vector<std::string> only_in = {};
 };
 
-/// What is known beforehand of a number, as a Gaussian.
+/// Gaussian prior of a number.
 struct Expectation {
   double mean = 0.0;
-  double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite: nothing
+  double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite: no prior
 };
 
-/// A joint between two bodies, or between a body and the ground: a hinge, or one that slides.
+/// A joint between two bodies, or between a body and the ground: revolute or prismatic.
 ///
-/// The hinge frame has x along the axis and y toward the zero mark; it is given once in each
-/// body's frame (for the ground: in the world frame). The hinge angle θ is the rotation about x
-/// that carries frame a onto frame b. Where the joint slides both frames stay parallel, and the
-/// coordinate is how far point b lies from point a along x. Neither tree nor chain is assumed: any
-/// graph is allowed.
+/// The joint frame has x along the axis and y toward the zero mark. It is given once in each body's
+/// frame (for the ground: in the world frame). The angle θ is the rotation about x that carries
+/// frame a onto frame b. In a prismatic joint both frames stay parallel, and the coordinate is the
+/// distance of point b from point a along x. The joints may form any graph.
 struct Hinge {
   static constexpr int kGround = -1;
   static constexpr double kAutomaticDamping = -1.0;  ///< τ = h/4, see damping_time_of
@@ -116,41 +115,41 @@ struct Hinge {
   JointKind kind = JointKind::kRevolute;
   int body_a = kGround;                                   ///< parent, index into bodies, or kGround
   int body_b = 0;                                         ///< child, index into bodies
-  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: hinge frame → body a
-  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: hinge frame → body b
+  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
+  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 
-  /// ε^(ℓ) of the three point rows [m/N], ≥ 0. The default is rigid for any rig on a table, and
-  /// still above zero, so that closed loops, whose rows depend on one another, can be solved.
+  /// ε^(ℓ) of the three point rows [m/N], ≥ 0. The default is practically rigid for a table-top
+  /// rig. It is above zero so that closed loops, whose rows are linearly dependent, can be solved.
   double compliance_linear = 1e-8;
   double compliance_angular = 1e-8;         ///< ε^(r) of the two axis rows [rad/(N·m)], ≥ 0
   double damping_time = kAutomaticDamping;  ///< τ of all five rows [s], ≥ 0 or automatic
-  /// Speed below which dry friction sticks, the width of its regularisation [rad/s], > 0.
+  /// Speed below which dry friction sticks, the width of its regularization [rad/s], > 0.
   double stick_speed = 0.01;
-  /// Dry friction is B tanh(ω/creep_speed) instead of a set of values at rest: the joint holds
-  /// nothing, but creeps under any load. 0: it holds. Physical parameters alone [rad/s]
+  /// Transition velocity of the smoothed Coulomb law B tanh(ω/creep_speed) [rad/s]. The joint then
+  /// creeps under any load. 0: set-valued friction that sticks. Used for physical parameters only.
   double creep_speed = 0.0;
 
-  /// About where the joint stands when the motion begins, where that decides in which of several
-  /// ways a loop is assembled; NaN: not told [rad]
+  /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN: not
+  /// given.
   double assembled_at = std::numeric_limits<double>::quiet_NaN();
 
-  bool measured = true;    ///< an encoder reads it: one column of the recording (Sensor)
-  bool motorised = false;  ///< a motor drives it: one column of the control signal
+  bool measured = true;    ///< has an encoder: one column of the recording (Sensor)
+  bool motorised = false;  ///< has a motor: one column of the control signal
 
-  /// Turns of the motor's rotor a turn of the joint, where the rotor sits in body a and turns with
-  /// it; 0: what that adds is left out. Physical parameters alone
+  /// Turns of the motor's rotor per turn of the joint, if the rotor sits in body a and rotates with
+  /// it. 0: this coupling is neglected. Used for physical parameters only.
   double gear_ratio = 0.0;
 
-  /// Standard deviation of what is recorded of the motor's control about what acted, from sample to
-  /// sample, such as the noise of a torque that is measured; 0: what is recorded acted. Physical
-  /// parameters of mechanisms without loops alone [unit of the control]
+  /// Standard deviation, per sample, of the recorded control about the control that acted, such as
+  /// the noise of a measured torque [unit of the control]. 0: the recorded control acted. Used for
+  /// physical parameters of mechanisms without loops only.
   double control_noise = 0.0;
 
-  /// Whether it strikes an end stop at either end of its way (Impact). Physical parameters of
-  /// mechanisms without loops alone
+  /// Whether it has an end stop at its lower and upper end (Impact). Used for physical parameters
+  /// of mechanisms without loops only.
   bool stops_lower = false, stops_upper = false;
 
-  /// Where, and how fast, it is when a recording begins [rad, rad/s]. Physical parameters alone
+  /// Prior of the state at the start of a recording [rad, rad/s]. Physical parameters only.
   Expectation start_angle = {}, start_rate = {};
 
   const JointTraits& traits() const { return joint_traits(kind); }
@@ -158,8 +157,8 @@ struct Hinge {
   double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
 };
 
-/// A fixed joint: it holds two bodies together as one, or a body to the ground. It has no
-/// coordinate. The frames coincide, and so do the two points.
+/// A fixed joint between two bodies, or between a body and the ground. It has no coordinate; the
+/// frames coincide, and so do the two points.
 struct Weld {
   std::string name;
   int body_a = Hinge::kGround;
@@ -168,34 +167,34 @@ struct Weld {
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 };
 
-/// A joint that follows another without play, as a gear, a belt or a spindle demands: its
-/// coordinate is `ratio` times the other's plus `offset`. Physical parameters alone
+/// A mimic joint: it follows another without play, as through a gear, a belt or a spindle. Its
+/// coordinate is `ratio` times the other's plus `offset`. Used for physical parameters only.
 struct Coupling {
-  int hinge = 0;    ///< that follows
-  int follows = 0;  ///< the other
+  int hinge = 0;    ///< the mimic joint
+  int follows = 0;  ///< the joint that it follows
   double ratio = 1.0;
   double offset = 0.0;  ///< [rad or m]
 };
 
-/// An encoder that is on no one joint: it reads how body b has turned, or slid, against body a,
-/// less an offset. An inclination is one against the ground (Sensor).
+/// An encoder that is not at one joint. It reads the rotation or translation of body b relative to
+/// body a, minus an offset. An inclinometer has the ground as body a (Sensor).
 struct BodyEncoder {
   std::string name;
   int body_a = Hinge::kGround;  ///< index into bodies, or kGround
   int body_b = 0;
 };
 
-/// Bodies, joints and the values of all their quantities. Pure description: no state.
+/// Bodies, joints and the values of all their parameters. It holds no state.
 ///
-/// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each
-/// hinge, kWeldQuantities of each weld, kWorldQuantities, kEncoderQuantities of each encoder
-/// between bodies, kInertialQuantities of each inertial sensor, kAirQuantities of each body; behind
-/// these whatever else parameters may be tied to. `make_parameters` builds it with names, units and
+/// `parameters` holds, in this order: kBodyQuantities of each body, kHingeQuantities of each joint,
+/// kWeldQuantities of each fixed joint, kWorldQuantities, kEncoderQuantities of each encoder
+/// between bodies, kInertialQuantities of each sensor, kAirQuantities of each body, and last any
+/// further parameters on which others depend. `make_parameters` builds it with names, units and
 /// physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kHingeQuantities = static_cast<int>(HingeQuantity::kCount);
-  /// Of a weld: its two points, the first of HingeQuantity.
+  /// Parameters of a fixed joint: its two points, the first of HingeQuantity.
   static constexpr int kWeldQuantities = static_cast<int>(HingeQuantity::kPointBz) + 1;
   static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
   static constexpr int kEncoderQuantities = static_cast<int>(EncoderQuantity::kCount);
@@ -206,12 +205,12 @@ struct Mechanism {
   std::vector<Body> bodies;
   std::vector<Hinge> hinges;
   std::vector<Weld> welds;
-  std::vector<Coupling> couplings;  ///< one a joint at most
+  std::vector<Coupling> couplings;  ///< at most one per joint
   std::vector<BodyEncoder> body_encoders;
   std::vector<InertialSensor> inertial_sensors;
   ParameterList parameters;
   std::vector<Tie> ties;              ///< resolved, and applied to the values
-  std::vector<std::string> withheld;  ///< sensors whose readings are not used, by name
+  std::vector<std::string> withheld;  ///< names of held-out sensors (their readings are unused)
 
   int body_count() const { return static_cast<int>(bodies.size()); }
   int hinge_count() const { return static_cast<int>(hinges.size()); }
@@ -269,52 +268,51 @@ struct Mechanism {
     return parameters[static_cast<std::size_t>(index(quantity))];
   }
 
-  /// Index of the parameter of that name, or −1.
+  /// Index of the parameter with that name, or −1.
   int find_parameter(std::string_view parameter_name) const;
 };
 
-/// The parameter of that index.
+/// The parameter at that index.
 inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
 }
 
-/// How a joint follows another; none where it does not.
+/// The coupling of a mimic joint; nullptr for any other joint.
 const Coupling* find_coupling(const Mechanism& mechanism, int hinge);
 
 /// Values of all parameters, in their order [SI].
 std::vector<double> values_of(const Mechanism& mechanism);
 
-/// Fills `mechanism.parameters` for its bodies and joints with names ("A.J_zz", "1.b",
-/// "gravity.tilt_x"), units as the kind of a joint demands, neutral values (mass 1 kg, inertia 1
-/// kg·m², the rest 0, gravity 9.82 m/s²) and the bounds physics sets (masses, inertias, friction ≥
-/// 0). Nothing is free.
+/// Fills `mechanism.parameters` for its bodies and joints. Sets names ("A.J_zz", "1.b",
+/// "gravity.tilt_x"), units by joint kind, neutral values (mass 1 kg, inertia 1 kg·m², the rest 0,
+/// gravity 9.82 m/s²) and physical bounds (masses, inertias, friction ≥ 0). No parameter is free.
 void make_parameters(Mechanism& mechanism);
 
-/// The unit of a joint's quantity, the control's being "unit".
+/// The unit of a joint's quantity; the control has the unit "unit".
 std::string_view unit_of(JointKind kind, HingeQuantity quantity);
 
-/// What an instrument of a sensor reads: of a joint that slides what that is along a slide.
+/// Quantity that an instrument of a sensor measures, translational at a prismatic joint.
 const ReadingTraits& reading_of(const Mechanism& mechanism, const InertialSensor& sensor,
                                 const Instrument& instrument);
 
-/// Whether the air holds a body back, or may be found to.
+/// Whether air drag acts on a body, or may after estimation.
 bool has_air_drag(const Mechanism& mechanism, int body);
 
-/// @throws std::invalid_argument "joint '…': …" where a joint slides or holds fast, or has what
-///         only the equations of motion in joint coordinates know
+/// @throws std::invalid_argument "joint '…': …" for a prismatic or fixed joint, or for an element
+/// that only the equations of motion in joint coordinates support
 void require_hinges(const Mechanism& mechanism);
 
-/// Gives the parameters of `to` the values of those of `from`, a mechanism of the same build.
+/// Copies the parameter values of `from` to `to`, a mechanism with the same structure.
 void take_values(const Mechanism& from, Mechanism& to);
 
 enum class InertiaCheck { kAll, kFixed };
 
-/// What is wrong with the mechanism, one sentence each naming the body or hinge; empty when
-/// nothing is. Checks names, body indices, frames (rotations), masses, inertias (positive definite,
-/// triangle inequality), bounds, compliances, and that every body is reachable from the ground.
+/// Returns the errors of the mechanism, one sentence each naming the body or joint; empty if it is
+/// valid. Checks names, body indices, frames (rotations), masses, inertias (positive definite,
+/// triangle inequality), bounds, compliances, and that every body is connected to the ground.
 ///
-/// @param inertias  kFixed lets estimated inertias violate the triangle inequality: a start value
-///                  is a guess, and may be far from the truth in one moment alone
+/// @param inertias  kFixed allows estimated inertias to violate the triangle inequality: an initial
+/// value may be far from the true one in a single moment
 std::vector<std::string> find_faults(const Mechanism& mechanism,
                                      InertiaCheck inertias = InertiaCheck::kAll);
 

@@ -7,13 +7,13 @@
 
 namespace estimator {
 
-/// Numbers of one body, unpacked from the parameters.
+/// Values of one body, unpacked from the parameters.
 struct BodyValues {
   double mass;              ///< [kg]
   Eigen::Matrix3d inertia;  ///< about the centre of mass, body frame [kg·m²]
 };
 
-/// Numbers of one hinge, unpacked from the parameters; units as in HingeQuantity.
+/// Values of one joint, unpacked from the parameters; units as in HingeQuantity.
 struct HingeValues {
   Eigen::Vector3d point_a, point_b;
   double viscous, quadratic_drag;
@@ -23,7 +23,7 @@ struct HingeValues {
   double motor_gain, shaft_inertia, back_emf, input_delay;
 };
 
-/// All numbers a time step needs, unpacked once per change of the parameters.
+/// All values that a time step needs, unpacked after each change of the parameters.
 struct ModelValues {
   std::vector<BodyValues> bodies;
   std::vector<HingeValues> hinges;

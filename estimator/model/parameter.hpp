@@ -6,13 +6,13 @@
 
 namespace estimator {
 
-/// One physical quantity of a mechanism: its value, what bounds it, and what is known of it.
+/// One physical parameter of a mechanism: value, bounds and prior, in SI units.
 ///
-/// A parameter with `free` set is estimated; any other keeps `value`. Units are SI.
+/// A parameter with `free` set is estimated; any other keeps `value`.
 struct Parameter {
   std::string name;                                         ///< e.g. "A.J_zz"
   std::string unit;                                         ///< e.g. "kg·m²"
-  double value = 0.0;                                       ///< current value, start of a fit
+  double value = 0.0;                                       ///< current or initial value
   double lower = -std::numeric_limits<double>::infinity();  ///< box constraint, inclusive
   double upper = std::numeric_limits<double>::infinity();   ///< box constraint, inclusive
   bool free = false;                                        ///< estimated when true
@@ -21,7 +21,7 @@ struct Parameter {
       std::numeric_limits<double>::infinity();  ///< infinite: no prior
 };
 
-/// All parameters of a mechanism, in the fixed order given by `Mechanism`.
+/// All parameters of a mechanism, in the order that `Mechanism` defines.
 using ParameterList = std::vector<Parameter>;
 
 }  // namespace estimator

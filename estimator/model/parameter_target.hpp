@@ -4,11 +4,11 @@
 
 namespace estimator {
 
-/// What a parameter index of a mechanism of hinges alone refers to: one quantity of one body, one
-/// hinge or the world, or something that does not act on the motion.
+/// Target of a parameter index in a mechanism with revolute joints only: one quantity of one body,
+/// one joint or the world, or a parameter without effect on the motion.
 struct ParameterTarget {
   enum class Kind { kBody, kHinge, kWorld, kElsewhere } kind;
-  int element;   ///< body or hinge index
+  int element;   ///< body or joint index
   int quantity;  ///< BodyQuantity, HingeQuantity or WorldQuantity
 };
 
@@ -29,7 +29,7 @@ inline ParameterTarget parameter_target(const Mechanism& mechanism, int index) {
   return {ParameterTarget::Kind::kElsewhere, 0, 0};
 }
 
-/// True for a coordinate of a hinge point.
+/// True for a coordinate of a joint point.
 inline bool is_point(const ParameterTarget& target) {
   return target.kind == ParameterTarget::Kind::kHinge &&
          target.quantity <= static_cast<int>(HingeQuantity::kPointBz);

@@ -20,7 +20,7 @@ struct Side {
   Eigen::Vector3d point;
 };
 
-/// Places the body of `to`, with the joint's motion from its frame on `from` to that on `to`.
+/// Places the body of `to`, given the joint's motion from its frame on `from` to that on `to`.
 void place(const Side& from, const Side& to, const Eigen::Quaterniond& turn,
            const Eigen::Vector3d& slide, Configuration& q) {
   const Pose parent = from.body == Hinge::kGround ? Pose{} : q[static_cast<std::size_t>(from.body)];
@@ -67,7 +67,7 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
 }
 
 bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
-  constexpr double kNear = 0.5;  // [rad], between agreement and half a turn
+  constexpr double kNear = 0.5;  // [rad], between equal and half a turn
   const Configuration q = place_bodies(mechanism, coordinates);
   const auto turn_of = [&](int body) {
     return body == Hinge::kGround ? Eigen::Quaterniond::Identity()

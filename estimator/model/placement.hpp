@@ -7,18 +7,18 @@
 
 namespace estimator {
 
-/// Where all bodies are when the joints stand so, joints that slide or hold fast included. Bodies
-/// are placed along the spanning tree; joints that close a loop are taken at their word.
+/// Poses of all bodies at the given joint coordinates, for joints of all kinds. Bodies are placed
+/// along the spanning tree; coordinates of joints that close a loop have no effect.
 ///
-/// @param coordinates  one a joint [rad or m]
+/// @param coordinates  one per joint [rad or m]
 Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
 
-/// Whether joints that close loops agree about how their bodies are turned with the joints of the
-/// spanning tree. Equations that close loops also hold for a body that is half a turn off.
+/// Whether the joints that close loops give the same body orientations as those of the spanning
+/// tree. The loop-closure equations alone also hold for a body that is half a turn off.
 bool turns_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
 
-/// Calls `use(body, index)` with every point at which a joint sits on a body or the ground, and the
-/// index of its first coordinate among the parameters: hinges in order, then fixed joints.
+/// Calls `use(body, index)` for every joint point on a body or the ground. `index` is that of the
+/// point's first coordinate among the parameters: movable joints first, then fixed joints.
 template <typename Use>
 void for_each_joint_point(const Mechanism& mechanism, const Use& use) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
@@ -33,7 +33,7 @@ void for_each_joint_point(const Mechanism& mechanism, const Use& use) {
   }
 }
 
-/// A point of a joint in the frame of body a or b [m].
+/// A joint point in the frame of body a or b [m].
 Eigen::Vector3d point_of_hinge(const Mechanism& mechanism, int hinge, bool on_child);
 Eigen::Vector3d point_of_weld(const Mechanism& mechanism, int weld, bool on_child);
 

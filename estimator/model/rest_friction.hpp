@@ -4,14 +4,14 @@
 
 namespace estimator {
 
-/// Dry friction of a joint at rest without load, τ_c + τ_δ: the least at any speed and load where
-/// the excess is negative, that is, where friction rises from rest. [N·m or N]
+/// Dry friction of a joint at rest without load, τ_c + τ_δ [N·m or N]. It is the minimum over all
+/// speeds and loads if the excess is negative, that is, if friction rises from rest.
 inline double dry_friction_at_rest(const Mechanism& mechanism, int hinge) {
   return mechanism.hinge_parameter(hinge, HingeQuantity::kCoulombTorque).value +
          mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque).value;
 }
 
-/// Whether the excess may lie below zero: friction may rise from rest.
+/// Whether the Stribeck excess may be negative: friction may rise from rest.
 inline bool may_rise_from_rest(const Mechanism& mechanism, int hinge) {
   return mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque).lower < 0.0;
 }

@@ -10,15 +10,15 @@
 namespace estimator {
 namespace {
 
-constexpr double kParallel = 1e-6;   // sine of the angle between axes that count as parallel
-constexpr double kRankLimit = 1e-9;  // of a matrix of ones
+constexpr double kParallel = 1e-6;   // sine of the angle below which axes count as parallel
+constexpr double kRankLimit = 1e-9;  // relative rank tolerance of a matrix of ones
 
-/// A joint crossed on the way from one body to another.
+/// A joint on the path from one body to another.
 struct Crossing {
-  int hinge;  ///< −1: a weld
+  int hinge;  ///< −1: a fixed joint
   int from, to;
   Eigen::Matrix3d from_frame, to_frame;  ///< rotations: joint frame → body
-  double sign;                           ///< −1: from the child to the parent
+  double sign;                           ///< −1: passed from the child to the parent
 };
 
 template <typename Joint>
@@ -27,7 +27,7 @@ void add_crossings(const Joint& joint, int hinge, std::vector<Crossing>& all) {
   all.push_back({hinge, joint.body_b, joint.body_a, joint.frame_b, joint.frame_a, -1.0});
 }
 
-/// The shortest way between two bodies, in order; empty where there is none.
+/// The shortest path between two bodies, in order; empty if there is none.
 std::vector<Crossing> way_between(const Mechanism& mechanism, int from, int to) {
   std::vector<Crossing> all;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
@@ -69,8 +69,8 @@ JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder) {
   return kind_of(mechanism, way_between(mechanism, encoder.body_a, encoder.body_b));
 }
 
-/// The axis that all turn about, or slide along, is carried from body to body. A joint that turns
-/// carries its own axis alone, and that is all it is asked for.
+/// Transforms the common axis of rotation or translation from body to body. A revolute joint leaves
+/// its own axis unchanged, and all counted axes are parallel.
 std::vector<Sensor::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
                                         std::string& fault) {
   const auto hinge_at = [&](int j) -> const Hinge& {
@@ -196,7 +196,7 @@ JointReadings::JointReadings(const Mechanism& mechanism) : sensors_(sensors_of(m
     }
   }
   inverse_ = pseudo_inverse(matrix_, kRankLimit);
-  const Eigen::MatrixXd resolution = inverse_ * matrix_;  // the identity where all is told
+  const Eigen::MatrixXd resolution = inverse_ * matrix_;  // the identity if all joints are observed
   for (Eigen::Index j = 0; j < joints; ++j) {
     told_.push_back(std::abs(resolution(j, j) - 1.0) < kRankLimit);
   }
@@ -208,7 +208,7 @@ Eigen::VectorXd JointReadings::whole_turns(
   Eigen::VectorXd turns = Eigen::VectorXd::Zero(rows);
   for (Eigen::Index i = 1; i < rows; ++i) {
     if (!sensors_[static_cast<std::size_t>(i)].traits().wraps) continue;
-    // weights · earlier rows = this row, where those before tell what it reads
+    // weights · earlier rows = this row, if the earlier readings determine this one
     const Eigen::MatrixXd before = matrix_.topRows(i).transpose();
     const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());
     if ((before * weights - matrix_.row(i).transpose()).norm() > kRankLimit) continue;

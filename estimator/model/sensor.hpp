@@ -11,26 +11,26 @@
 
 namespace estimator {
 
-/// An encoder: it reads Σ sign·coordinate over the joints from one body to another, less its
-/// offset. Mostly that is one joint; of a body against the ground it is all between.
+/// An encoder: it reads Σ sign·coordinate over the joints from one body to another, minus its
+/// offset. Usually this is one joint; for a body against the ground it is all joints between them.
 struct Sensor {
-  /// One joint that it reads, +1 or −1 as its coordinate counts.
+  /// One joint in the sum, with the sign of its coordinate.
   struct Term {
     int hinge;
     double sign;
   };
 
-  std::string name;  ///< of the joint, or of the encoder between two bodies
+  std::string name;  ///< name of the joint, or of the encoder between two bodies
   JointKind kind = JointKind::kRevolute;
   std::vector<Term> terms;
   int offset = 0;  ///< index into Mechanism::parameters [rad or m]
-  int delay = 0;   ///< likewise: a reading is of so long before its sample [s]
+  int delay = 0;   ///< likewise: a reading taken at t belongs to t − delay [s]
 
   const JointTraits& traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
-  /// Of two readings, or of a reading and what it should be: an angle knows no whole revolutions.
+  /// Difference of two readings, or of a reading and its prediction; angles are wrapped.
   double difference(double of_readings) const { return joint_difference(kind, of_readings); }
-  /// What it reads but for its offset, where `coordinate(hinge)` says where joints stand.
+  /// Predicted reading without its offset, given the joints' coordinates by `coordinate(hinge)`.
   template <typename Coordinate>
   double sum(const Coordinate& coordinate) const {
     double total = 0.0;
@@ -39,66 +39,65 @@ struct Sensor {
   }
 };
 
-/// The encoders of a mechanism without faults, in the order of a recording's columns: those of
-/// joints, in their order, then those between bodies.
+/// The encoders of a valid mechanism, in the order of a recording's columns: joint encoders in
+/// joint order, then encoders between bodies.
 std::vector<Sensor> all_sensors_of(const Mechanism& mechanism);
 
-/// Whether the readings of the sensor of that name are not to be used.
+/// Whether the sensor with that name is held out.
 bool is_withheld(const Mechanism& mechanism, const std::string& name);
 
-/// The same without those whose readings are withheld.
+/// The same without held-out encoders.
 std::vector<Sensor> sensors_of(const Mechanism& mechanism);
 
-/// Whether a parameter is of an encoder or an inertial sensor.
+/// Whether a parameter belongs to an encoder or an inertial sensor.
 bool is_of_sensor(const Mechanism& mechanism, int parameter);
 
-/// Whether a parameter is of a sensor that is withheld, and so of nothing that is read.
+/// Whether a parameter belongs to a held-out sensor, so that no used reading depends on it.
 bool is_of_withheld(const Mechanism& mechanism, int parameter);
 
-/// Whether a parameter acts on the motion, of itself or through a tie, and not on readings alone.
+/// Whether a parameter affects the motion, directly or through a tie, and not readings alone.
 bool acts_on_motion(const Mechanism& mechanism, int parameter);
 
-/// Whether readings of the encoder are of other instants than their samples, or may be.
+/// Whether readings of the encoder are delayed, or may be after estimation.
 bool is_late(const Mechanism& mechanism, const Sensor& sensor);
 
-/// The first encoder that is late; none where all read what is.
+/// The first encoder with a delay; nothing if no encoder has one.
 std::optional<Sensor> first_late(const Mechanism& mechanism);
 
-/// Kinds of the sensors, in order.
+/// Joint kinds of the sensors, in order.
 std::vector<JointKind> sensor_kinds(const Mechanism& mechanism);
 
-/// Of each sensor, what counts as an error of one radian, in its unit (JointUnits::scale).
+/// Equivalent of one radian for each sensor, in its unit (JointUnits::scale).
 Eigen::VectorXd sensor_scales(const Mechanism& mechanism);
 
-/// That of the first joint between the two bodies that turns, or else of the first: an angle,
-/// unless everything between slides.
+/// Kind of the first revolute joint between the two bodies, or else of the first joint: the reading
+/// is an angle unless all joints between are prismatic.
 JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder);
 
-/// What an encoder between two bodies reads, or why there is no such reading: joints between that
-/// turn about axes that are not parallel, or nothing between that moves. Positive is what is
-/// positive of the first joint on the way.
+/// Joints that an encoder between two bodies reads. Its positive direction is the first joint's.
 ///
-/// @param fault  one sentence; empty where there is none
+/// @param fault  receives one sentence if no reading is defined: axes of revolute joints between
+/// the bodies are not parallel, or no joint between them moves; empty otherwise
 std::vector<Sensor::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
                                         std::string& fault);
 
-/// Where joints stand by what sensors read: least squares, joints that no sensor tells of at zero.
+/// Joint coordinates from sensor readings by least squares; unobserved joints are set to zero.
 class JointReadings {
  public:
   explicit JointReadings(const Mechanism& mechanism);
 
   /// Coordinates of all joints [rad or m].
-  /// @param readings  of the sensors in order, offsets added, continuous over turns
+  /// @param readings  of the sensors in order, with offsets added and angles unwrapped
   Eigen::VectorXd coordinates(const Eigen::Ref<const Eigen::VectorXd>& readings) const {
     return inverse_ * readings;
   }
 
-  /// Whether the sensors tell where a joint stands, by itself or with others.
+  /// Whether the sensors observe a joint, alone or in combination with others.
   bool is_told(int hinge) const { return told_[static_cast<std::size_t>(hinge)]; }
   std::ptrdiff_t told_count() const { return std::ranges::count(told_, true); }
 
-  /// Turns to add to each sensor's readings [rad], so that those that say the same (an inclination,
-  /// and the joints it is the sum of) do so without a revolution between them.
+  /// Full turns to add to each sensor's readings [rad], so that redundant readings (an inclination
+  /// and the joints that it sums) agree without an offset of full revolutions.
   Eigen::VectorXd whole_turns(const Eigen::Ref<const Eigen::VectorXd>& readings) const;
 
  private:

@@ -14,13 +14,13 @@ struct Pose {
   Eigen::Quaterniond e = Eigen::Quaterniond::Identity();  ///< unit
 };
 
-/// Configuration of a mechanism: one pose a body. Tangent space: 6 a body, (δr, δψ), world frame.
+/// Configuration: one pose per body. Tangent space: 6 per body, (δr, δψ), world frame.
 using Configuration = std::vector<Pose>;
 
 /// Configuration and velocities of a mechanism, maximal coordinates.
 struct State {
   Configuration poses;
-  Eigen::VectorXd velocity;  ///< 6 a body: linear [m/s], angular [rad/s], both in the world frame
+  Eigen::VectorXd velocity;  ///< 6 per body: linear [m/s], angular [rad/s], both in the world frame
 };
 
 /// q ⊞ δ with δ = (δr, δψ), both in the world frame [Mar, eq. 2.14 with left multiplication].

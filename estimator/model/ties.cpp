@@ -8,7 +8,7 @@
 namespace estimator {
 namespace {
 
-/// Adds `factor` times a parameter, once in a list.
+/// Adds `factor` times a parameter to a list without duplicates.
 void add_term(std::vector<TieTerm>& terms, int parameter, double factor) {
   const auto same = std::ranges::find(terms, parameter, &TieTerm::parameter);
   if (same == terms.end()) {
@@ -18,7 +18,7 @@ void add_term(std::vector<TieTerm>& terms, int parameter, double factor) {
   }
 }
 
-/// Replaces every term that is tied by what it follows from. False where none is.
+/// Replaces every dependent term by the terms of its own tie. Returns false if there is none.
 bool replace_tied_terms(std::vector<Tie>& ties, Tie& tie) {
   bool replaced = false;
   std::vector<TieTerm> terms;
@@ -42,7 +42,7 @@ bool replace_tied_terms(std::vector<Tie>& ties, Tie& tie) {
 
 int resolve_ties(std::vector<Tie>& ties) {
   for (Tie& tie : ties) {
-    // Without a circle, a tie is at most as deep as there are ties.
+    // The depth of a tie is at most the number of ties, unless ties are circular.
     std::size_t depth = 0;
     while (replace_tied_terms(ties, tie)) {
       if (++depth > ties.size()) return tie.parameter;

@@ -6,40 +6,40 @@ namespace estimator {
 
 struct Mechanism;
 
-/// A share of one parameter in another.
+/// One term of a tie: a parameter and its factor.
 struct TieTerm {
   int parameter;  ///< index into Mechanism::parameters
   double factor;  ///< [unit of the tied parameter / unit of this one]
 };
 
-/// A parameter that is no unknown of its own but follows from others,
+/// A dependent parameter, an affine function of others,
 ///
 ///   value = constant + Σ factor · parameter,
 ///
-/// such as the mass of one of two equal links, or a lever arm that is a length less a distance.
+/// such as the mass of one of two equal links, or a lever arm that is a length minus a distance.
 struct Tie {
   int parameter;  ///< index into Mechanism::parameters
   double constant = 0.0;
-  std::vector<TieTerm> terms = {};  ///< of parameters that are not tied themselves
+  std::vector<TieTerm> terms = {};  ///< of independent parameters
 };
 
-/// Has every tie follow from parameters that are not tied.
-/// @return −1, or a parameter that would follow from itself
+/// Expresses every tie by independent parameters.
+/// @return −1, or a parameter that depends on itself
 int resolve_ties(std::vector<Tie>& ties);
 
-/// Gives tied parameters the values that follow.
+/// Sets dependent parameters to the values of their ties.
 void apply_ties(Mechanism& mechanism);
 
-/// The tie of a parameter, or none.
+/// The tie of a parameter; nullptr if it is independent.
 const Tie* find_tie(const Mechanism& mechanism, int parameter);
 
-/// The free parameters that a parameter is or follows from, and how much each moves it.
+/// Free parameters on which a parameter depends (itself if free), with its derivative by each.
 std::vector<TieTerm> free_sources(const Mechanism& mechanism, int parameter);
 
-/// Whether an estimate moves the parameter: it is free, or follows from one that is.
+/// Whether estimation changes the parameter: it is free, or depends on one that is.
 bool varies(const Mechanism& mechanism, int parameter);
 
-/// Whether the parameter stays at its value: it is neither free nor tied.
+/// Whether the parameter keeps its value: it is neither free nor dependent.
 bool is_kept(const Mechanism& mechanism, int parameter);
 
 }  // namespace estimator

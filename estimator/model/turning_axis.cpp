@@ -9,12 +9,12 @@
 namespace estimator {
 namespace {
 
-constexpr double kParallelAxes = 1e-9;  // sine between axes that are one
+constexpr double kParallelAxes = 1e-9;  // sine of the angle between coinciding axes
 
 }  // namespace
 
 std::optional<Eigen::Vector3d> turning_axis(const Mechanism& mechanism, int body) {
-  // How a body is held: by the joint that the tree reaches it with.
+  // The joint by which the spanning tree reaches each body.
   std::vector<const TreeEdge*> holder(mechanism.bodies.size(), nullptr);
   const std::vector<TreeEdge> tree = spanning_tree(mechanism);
   const auto child_of = [&](const TreeEdge& edge) {
@@ -24,7 +24,7 @@ std::optional<Eigen::Vector3d> turning_axis(const Mechanism& mechanism, int body
     return std::pair{edge.forward ? b : a, edge.forward ? a : b};
   };
   for (const TreeEdge& edge : tree) holder[static_cast<std::size_t>(child_of(edge).first)] = &edge;
-  // Turns about one direction leave it where it is, so any configuration tells.
+  // Rotations about one direction leave that direction unchanged, so any configuration will do.
   const Configuration poses =
       place_bodies(mechanism, Eigen::VectorXd::Zero(mechanism.hinge_count()));
   Eigen::Vector3d axis = Eigen::Vector3d::Zero();

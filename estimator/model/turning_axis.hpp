@@ -7,9 +7,9 @@
 
 namespace estimator {
 
-/// The one direction about which a body ever turns, in its frame, unit; nothing where it turns
-/// about several. Of a body that turns about one, only the moment of inertia about it has any
-/// effect. Of one that does not turn at all, none: zero.
+/// The only direction about which a body can rotate, as a unit vector in its frame; nothing if it
+/// can rotate about several. Then only the moment of inertia about it has any effect. Zero for a
+/// body that does not rotate.
 std::optional<Eigen::Vector3d> turning_axis(const Mechanism& mechanism, int body);
 
 }  // namespace estimator

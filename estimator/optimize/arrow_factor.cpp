@@ -10,12 +10,12 @@
 namespace estimator {
 namespace {
 
-// Of the terms of blocks that are linearised ahead of the sweep, for each thread: half of a
-// second-level cache. Half as much starts threads so often that two gain 3 % less.
+// Size of the terms of blocks that are linearized ahead of the elimination, per thread: half of a
+// second-level cache. With half of that, threads start so often that two gain 3 % less.
 constexpr std::ptrdiff_t kWindowBytes = 512 << 10;
-constexpr int kLeastBlocks = 32;  // for which a thread is worth starting: it takes as long as ten
+constexpr int kLeastBlocks = 32;  // per thread; starting a thread takes as long as ten blocks
 
-// A diagonal entry is zero only for an unknown that no residual sees.
+// A diagonal entry is zero only for an unknown without any residual.
 Eigen::VectorXd without_zeros(const Eigen::VectorXd& diagonal) {
   return (diagonal.array() == 0.0).select(1.0, diagonal);
 }
@@ -29,7 +29,7 @@ void add_lower_product(int rows, int depth, ConstPanel A, Eigen::MatrixXd& C) {
   add_product_lower(rows, rows, depth, A, {C.data(), static_cast<int>(C.outerStride())});
 }
 
-// Blocks that are linearised ahead for each thread, by what the largest may come to.
+// Number of blocks that are linearized ahead per thread, based on the largest possible block.
 int window_of(const ArrowMatrix& panels) {
   const ArrowLayout& layout = panels.layout();
   const std::ptrdiff_t rows = static_cast<std::ptrdiff_t>(panels.stride()) * layout.node_size;
@@ -38,7 +38,7 @@ int window_of(const ArrowMatrix& panels) {
   return static_cast<int>(std::max<std::ptrdiff_t>(kWindowBytes / bytes, 1));
 }
 
-// Nodes that blocks may be over while none of them is eliminated.
+// Layout of the nodes that blocks can involve before the first of them is eliminated.
 ArrowLayout open_nodes(ArrowLayout layout) {
   layout.node_count = layout.bandwidth + 1;
   return layout;
@@ -77,7 +77,7 @@ bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) 
     for (int index = first; index < std::min(first + window, block_count); ++index) {
       const BlockTerms& terms = terms_[static_cast<std::size_t>(index - first)];
       assert(terms.node_span == 0 || terms.first_node >= eliminated_);
-      // No later block ends before this one, so none reaches further back than bandwidth from here.
+      // No later block ends before this one, so none starts more than bandwidth before its end.
       while (eliminated_ < terms.first_node + terms.node_span - 1 - layout.bandwidth) {
         if (!eliminate_next()) return false;
       }
@@ -95,8 +95,8 @@ bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) 
   return std::isfinite(node_decrease_) && schur_.allFinite() && schur_gradient_.allFinite();
 }
 
-// Blocks [first, last), on as many threads as are worth starting. They are added in order, so the
-// number of threads does not matter to the last bit.
+// Linearizes blocks [first, last) on as many threads as are useful. Their terms are added in order,
+// so results are bitwise independent of the number of threads.
 void ArrowFactor::linearize(const LeastSquaresProblem& problem, int first, int last) {
   const int count = last - first;
   const int threads = std::clamp(count / kLeastBlocks, 1, problem.threads());
@@ -121,8 +121,8 @@ void ArrowFactor::start(double damping) {
   has_sums_.assign(has_sums_.size(), false);
 }
 
-// Room for more columns over the given nodes: in the last pending block if it is over the same
-// nodes, in a new one otherwise. Returns the first of the new columns.
+// Returns storage for more columns over the given nodes: in the last pending block if its nodes are
+// the same, in a new one otherwise.
 double* ArrowFactor::append_columns(int first_node, int node_span, int rows) {
   const bool extends_last = pending_count_ > 0 &&
                             pending(pending_count_ - 1).first_node == first_node &&
@@ -148,7 +148,7 @@ double* ArrowFactor::append_columns(int first_node, int node_span, int rows) {
   return last.columns.data() + used;
 }
 
-// Keeps [r J_χ J_x]ᵀ of one block, and adds its part in the parameters alone.
+// Stores [r J_χ J_x]ᵀ of one block, and adds its parameter part.
 void ArrowFactor::add_rows(const BlockTerms& terms) {
   if (terms.rows == 0) return;
   double* const columns = append_columns(terms.first_node, terms.node_span, terms.rows);
@@ -161,7 +161,7 @@ void ArrowFactor::add_rows(const BlockTerms& terms) {
   }
 }
 
-// Adds what a block over one node comes to, multiplied out.
+// Adds the product of a block over one node.
 void ArrowFactor::add_multiplied(const BlockTerms& terms) {
   const int s = factor_.layout().node_size;
   const int columns = s + 1 + static_cast<int>(terms.seen.size());
@@ -171,7 +171,7 @@ void ArrowFactor::add_multiplied(const BlockTerms& terms) {
     std::fill_n(arrow.data, static_cast<std::ptrdiff_t>(arrow.stride) * s, 0.0);
     has_sums_[static_cast<std::size_t>(slot)] = true;
   }
-  // Rows of the arrow strip and of the corner: 0 is the residual's.
+  // Rows of the arrow strip and of the corner: row 0 is the residual's.
   const auto row_of = [&](int column) {
     return column == s ? 0 : 1 + terms.seen[static_cast<std::size_t>(column - s - 1)];
   };

@@ -11,36 +11,35 @@
 
 namespace estimator {
 
-/// Damped normal equations of a LeastSquaresProblem, eliminated down to the parameters.
+/// Damped normal equations of a LeastSquaresProblem, reduced to the parameters.
 ///
-/// With r(x ⊞ δ) ≈ r + J δ, H = JᵀJ, g = Jᵀr and D = diag(H), one sweep over the residual blocks
-/// assembles and factorises, of the unknowns δ = (nodes x, parameters χ),
+/// With r(x ⊞ δ) ≈ r + J δ, H = JᵀJ, g = Jᵀr and D = diag(H), one pass over the residual blocks
+/// assembles and factorizes, for the unknowns δ = (nodes x, parameters χ),
 ///
 ///   Ĥ = H + α D,    Ĥ_xx = L Lᵀ,    R = Ĥ_χx L⁻ᵀ,    y = L⁻¹ g_x,
 ///   S = Ĥ_χχ − R Rᵀ,    s = g_χ − R y,
 ///
-/// after which δ_χ minimises the quadratic δᵀSδ + 2 sᵀδ and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
-/// eliminated as soon as no later block can touch it, from the residual blocks around it, which are
-/// still in cache: H itself is never stored, only L, R and y. Work and memory per node do not
-/// depend on the number of nodes.
+/// after which δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
+/// eliminated as soon as no later block involves it, while its residual blocks are still in the
+/// cache. H is never stored, only L, R and y. Work and memory per node are constant.
 class ArrowFactor {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
   ArrowFactor(const ArrowLayout& layout, int max_block_rows);
 
-  /// Linearises `problem` at its current point and eliminates the nodes. Blocks are linearised on
-  /// the problem's threads, some ahead of the sweep, and added in order: results do not depend on
-  /// the number of threads. What linearising throws is thrown on; call again after it.
+  /// Linearizes `problem` at its current point and eliminates the nodes. Blocks are linearized on
+  /// the problem's threads, some ahead of the elimination, and added in order, so results do not
+  /// depend on the number of threads. Exceptions of the linearization are rethrown.
   ///
   /// @param damping  α ≥ 0
-  /// @return false if a pivot was not positive or not finite. Nothing but the damping may then be
-  ///         used; call again with a larger one.
+  /// @return false if a pivot was not positive or not finite. Then all results but the damping are
+  /// invalid; call again with a larger one.
   bool factorize(const LeastSquaresProblem& problem, double damping);
 
   double damping() const { return damping_; }
 
-  /// D of the nodes, node_count·node_size, and of the parameters, arrow_size. An unknown that no
-  /// residual sees has 1 instead of 0: damped, it stays put.
+  /// D of the nodes, node_count·node_size, and of the parameters, arrow_size. An unknown without
+  /// any residual has 1 instead of 0, so that damping keeps it constant.
   const Eigen::VectorXd& node_scale() const { return node_scale_; }
   const Eigen::VectorXd& arrow_scale() const { return arrow_scale_; }
 
@@ -59,18 +58,18 @@ class ArrowFactor {
   /// δ_x for a given δ_χ: node_count·node_size.
   void solve_nodes(const Eigen::VectorXd& arrow_step, Eigen::VectorXd& node_step);
 
-  /// L, R and y, for what else is derived from them.
+  /// L, R and y, for derived quantities.
   const ArrowMatrix& factor() const { return factor_; }
 
  private:
-  /// [r J_χ J_x]ᵀ of one or more residual blocks over the same nodes, held until the last of these
-  /// is eliminated: column i is residual i, in the rows of a panel of factor_.
+  /// [r J_χ J_x]ᵀ of residual blocks over the same nodes, kept until the last of these nodes is
+  /// eliminated: column i is residual i, in the rows of a panel of factor_.
   struct PendingBlock {
     int first_node = 0;
     int node_span = 0;
     int rows = 0;
     int stride = 0;
-    Eigen::VectorXd columns;  // grows to the largest block it has held
+    Eigen::VectorXd columns;  // capacity of the largest block so far
   };
 
   void start(double damping);
@@ -87,11 +86,11 @@ class ArrowFactor {
   ArrowMatrix factor_;
   double damping_ = 0.0;
   int max_block_rows_;
-  std::vector<BlockLinearizer> linearizers_;  // one a thread
+  std::vector<BlockLinearizer> linearizers_;  // one per thread
   std::vector<BlockTerms> terms_;             // of the blocks of one window
-  int eliminated_ = 0;                        // nodes whose panel holds L and R
-  /// Sums of tall residual blocks over one node, as `NodeElimination::start_arrow` has them: of
-  /// the nodes from eliminated_ on, by their remainder.
+  int eliminated_ = 0;                        // number of nodes whose panel holds L and R
+  /// Sums of tall residual blocks over one node, as for `NodeElimination::start_arrow`: for the
+  /// nodes from eliminated_ on, as a ring buffer.
   ArrowMatrix sums_;
   std::vector<bool> has_sums_;
   std::vector<PendingBlock> ring_;  // in the order of the blocks
@@ -106,7 +105,7 @@ class ArrowFactor {
   Eigen::VectorXd arrow_gradient_;
   Eigen::MatrixXd schur_;
   Eigen::VectorXd schur_gradient_;
-  // The kernels read whole panels: past the last node, and past the parameters, lie zeros.
+  // Zero-padded copies: the kernels read whole panels past the last node and the last parameter.
   Eigen::VectorXd padded_node_step_;
   Eigen::VectorXd padded_arrow_step_;
   double node_decrease_ = 0.0;

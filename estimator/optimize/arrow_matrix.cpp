@@ -14,8 +14,8 @@ ArrowMatrix::ArrowMatrix(const ArrowLayout& layout)
   assert(layout.bandwidth >= 0 && layout.arrow_size >= 0);
 }
 
-// A strip is also read from the start of each of its node blocks, in rows rounded up to kLanes:
-// hence up to kLanes − 1 more zero rows where a block does not start on a multiple of kLanes.
+// A strip is also read from the start of each of its node blocks, in rows rounded up to kLanes. So
+// it needs up to kLanes − 1 more zero rows if a block does not start at a multiple of kLanes.
 int ArrowMatrix::stride_for_span(int node_span) const {
   const int rows = node_span * layout_.node_size;
   return band_offset_ + padded_rows(layout_.node_size % kLanes == 0 ? rows : rows + kLanes - 1);

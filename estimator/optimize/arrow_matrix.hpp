@@ -9,13 +9,12 @@
 namespace estimator {
 
 /// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side: one panel of
-/// node_size columns per node, in memory one after another.
+/// node_size columns per node, contiguous in memory.
 ///
-/// Panel k holds, stacked, the arrow strip (one row for the right-hand side of node k, then
-/// arrow_size rows of parameters against node k) and the band strip (nodes k … k + bandwidth
-/// against node k). Carrying the right-hand side as one more arrow row makes forward substitution
-/// part of the factorisation. Both strips are padded with zero rows as
-/// estimator/math/small_dense.hpp asks.
+/// Panel k stacks two strips. The arrow strip has one row for the right-hand side of node k, then
+/// arrow_size rows of parameters against node k. The band strip has nodes k … k + bandwidth against
+/// node k. With the right-hand side as an arrow row, forward substitution is part of the
+/// factorization. Both strips are padded with zero rows as required by math/small_dense.hpp.
 class ArrowMatrix {
  public:
   explicit ArrowMatrix(const ArrowLayout& layout);
@@ -30,7 +29,7 @@ class ArrowMatrix {
   int band_offset() const { return band_offset_; }
   /// Rows of a panel with padding.
   int stride() const { return stride_; }
-  /// The same for an arrow strip above a band strip of `node_span` nodes only.
+  /// The same for a band strip of `node_span` nodes only.
   int stride_for_span(int node_span) const;
 
   Panel arrow(int node) { return {panel(node), stride_}; }

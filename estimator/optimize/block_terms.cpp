@@ -13,7 +13,7 @@ double* room_for(Eigen::Index size, Eigen::VectorXd& buffer) {
 
 }  // namespace
 
-// Room for the largest block, so that no problem needs to allocate while it linearises.
+// Allocates for the largest block, so that linearizing does not allocate.
 BlockLinearizer::BlockLinearizer(const ArrowMatrix& panels, int max_block_rows) {
   const ArrowLayout& layout = panels.layout();
   block_.residual.resize(max_block_rows);

@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-// The nearest matrix to S whose eigenvalues reach the floor; S itself where they do already.
+// The nearest matrix to S whose eigenvalues reach the floor; S itself if they already do.
 Eigen::MatrixXd with_eigenvalue_floor(const Eigen::MatrixXd& S) {
   const SymmetricEigen eigen = symmetric_eigen(S);
   const Eigen::VectorXd& values = eigen.values;
@@ -22,9 +22,9 @@ Eigen::MatrixXd with_eigenvalue_floor(const Eigen::MatrixXd& S) {
   return V * values.cwiseMax(floor).asDiagonal() * V.transpose();
 }
 
-// Active-set iteration on the scaled problem. The point stays feasible, each full step minimises
-// over the free set, and a bound is released only from such a minimum and only if its multiplier
-// says the objective falls inward. Simple bounds are linearly independent, so it cannot cycle.
+// Active-set iteration on the scaled problem. The point stays feasible, and each full step
+// minimizes over the free set. A bound is released only at such a minimum, and only if its
+// multiplier shows descent inward. Simple bounds are linearly independent, so it cannot cycle.
 class ActiveSet {
  public:
   ActiveSet(const Eigen::MatrixXd& S, const Eigen::VectorXd& s, const Eigen::VectorXd& lower,
@@ -50,7 +50,7 @@ class ActiveSet {
   const Eigen::VectorXd& point() const { return x_; }
 
  private:
-  // Moves to the minimum over the free set, or to the first bound on the way: true in that case.
+  // Moves to the minimum over the free set, or to the first bound on the way and returns true.
   bool step_to_free_minimum() {
     std::vector<int> free;
     for (int i = 0; i < x_.size(); ++i) {
@@ -83,10 +83,10 @@ class ActiveSet {
     return true;
   }
 
-  // Frees the bound against which the objective falls fastest; false at the optimum.
+  // Releases the bound with the steepest inward descent; false at the optimum.
   bool release_bound() {
     const Eigen::VectorXd gradient = S_ * x_ + s_;
-    // Rounding of the terms that make up the gradient.
+    // Round-off of the terms in the gradient.
     const Eigen::VectorXd noise = 1e-14 * (S_.cwiseAbs() * x_.cwiseAbs() + s_.cwiseAbs());
     int released = -1;
     double steepest = 0.0;

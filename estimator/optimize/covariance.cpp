@@ -12,17 +12,17 @@
 namespace estimator {
 namespace {
 
-// Damping that only rounding can need, relative to the diagonal of H.
+// Damping relative to the diagonal of H, needed only because of round-off.
 constexpr double kLeastDamping = 1e-14;
 constexpr double kLargestDamping = 1e-6;
 
-// A parameter is null by itself if T has lost all but this part of J_χ's square: twelve digits.
+// A parameter is null by itself if T retains less than this fraction of J_χ's square: 12 digits.
 constexpr double kNullSensitivity = 1e-24;
 
-// Smallest share of a parameter in a scaled null direction that counts as taking part.
+// Smallest component in a scaled null direction with which a parameter counts as part of it.
 constexpr double kNullShare = 1e-3;
 
-// S, per group, and the rows and costs of the groups.
+// Accumulates S per group, and the rows and costs of the groups.
 void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
                        ParameterInformation& information) {
   const int p = factor.layout().arrow_size;
@@ -52,7 +52,7 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& fa
   }
 }
 
-// The share of nodes and parameters in the hat matrix.
+// Contributions of nodes and parameters to the trace of the hat matrix.
 void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
                                 ParameterInformation& information) {
   NodeTrace trace(factor, problem.group_count());
@@ -69,7 +69,7 @@ void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowM
   }
 }
 
-// Which free parameters are seen at all; the others are null directions by themselves.
+// Splits the free parameters into those with and without effect; the latter are null directions.
 void split_free(const ParameterInformation& information, std::vector<int>& seen,
                 std::vector<int>& unseen) {
   for (int i = 0; i < information.scale.size(); ++i) {
@@ -79,8 +79,8 @@ void split_free(const ParameterInformation& information, std::vector<int>& seen,
   }
 }
 
-// Reduced column echelon form with full pivoting on scaled entries, which turns an arbitrary basis
-// of the null space into one whose directions involve as few parameters as possible.
+// Reduced column echelon form with full pivoting on scaled entries. It transforms a basis of the
+// null space into one whose directions involve as few parameters as possible.
 void reduce_to_echelon(Eigen::MatrixXd& basis) {
   std::vector<bool> used(static_cast<std::size_t>(basis.rows()), false);
   for (Eigen::Index k = 0; k < basis.cols(); ++k) {
@@ -104,7 +104,7 @@ void reduce_to_echelon(Eigen::MatrixXd& basis) {
   }
 }
 
-// The inverse over what is determined, and the rest as null directions.
+// Computes the inverse over the determined directions, and the null directions.
 void analyse_spectrum(ParameterInformation& information) {
   const Eigen::Index p = information.scale.size();
   std::vector<int> seen, unseen;

@@ -4,25 +4,25 @@
 
 namespace estimator {
 
-/// Damping α of Levenberg–Marquardt from step to step [Nie99], except that a nearly perfect gain
-/// ratio lowers it by up to a hundredfold at once.
+/// Update of the Levenberg–Marquardt damping α [Nie99], except that a nearly perfect gain ratio
+/// reduces it by up to a factor of 100 at once.
 class Damping {
  public:
   explicit Damping(const LmOptions& options);
 
   double value() const { return value_; }
 
-  /// After a step that was taken: by 1 − (2ρ − 1)³, at least to a third and at most to a hundredth.
-  /// That it always falls is affordable because a step too long gets a second chance; in a bent
-  /// valley the solver would crawl otherwise.
+  /// After an accepted step: multiplies by 1 − (2ρ − 1)³, limited to between 1/100 and 1/3. The
+  /// damping may always decrease because too long a step is tried again (see solve); otherwise the
+  /// solver would progress slowly in curved valleys.
   /// @param gain_ratio ρ, actual over predicted decrease
   void lower(double gain_ratio);
 
-  /// After a step that was not taken: twofold, then four-, eightfold, … until one is taken.
+  /// After a rejected step: doubles it, then multiplies by 4, 8, … until a step is accepted.
   /// @return false at the largest damping
   bool raise();
 
-  /// After a factorisation that failed, which is a matter of rounding: a hundredfold.
+  /// After a failed factorization, which is due to round-off: multiplies by 100.
   /// @return false at the largest damping
   bool raise_for_rounding();
 

@@ -5,12 +5,12 @@
 
 namespace estimator {
 
-/// Shape of a least-squares problem whose unknowns form a chain of nodes plus shared parameters.
+/// Shape of a least-squares problem: a chain of nodes plus shared parameters.
 ///
 /// Unknowns: `node_count` nodes of `node_size` tangent dimensions each, then `arrow_size`
-/// parameters. A residual block touches at most `bandwidth` + 1 consecutive nodes and any
+/// parameters. A residual block involves at most `bandwidth` + 1 consecutive nodes and any
 /// parameter, so the normal matrix is block-banded (half-bandwidth `bandwidth` blocks) with an
-/// arrow. Separate recordings follow one another in the chain without being coupled.
+/// arrow. Separate recordings are consecutive in the chain, without coupling.
 struct ArrowLayout {
   int node_count = 0;
   int node_size = 0;
@@ -23,8 +23,8 @@ struct ArrowLayout {
 /// Rows are already multiplied by the square root of their weight, as the cost Σ‖residual‖² expects
 /// (LeastSquaresProblem::cost). Matrices are column-major with at least the stated size.
 struct ResidualBlock {
-  int first_node = 0;             ///< first node touched
-  int node_span = 0;              ///< consecutive nodes touched; 0: parameters only (a prior)
+  int first_node = 0;             ///< first node involved
+  int node_span = 0;              ///< number of consecutive nodes; 0: parameters only (a prior)
   int rows = 0;                   ///< number of residuals
   int group = 0;                  ///< noise group of all rows, see LeastSquaresProblem::group_count
   Eigen::VectorXd residual;       ///< rows
@@ -32,8 +32,8 @@ struct ResidualBlock {
   Eigen::MatrixXd arrow_jacobian;  ///< rows × arrow_size
 };
 
-/// Gives a block its shape. Matrices keep their storage where the size stays, so a reused buffer
-/// makes linearising allocation-free.
+/// Sets the shape of a block. Matrices of unchanged size keep their storage, so linearizing into a
+/// reused buffer does not allocate.
 inline void shape_block(ResidualBlock& block, int first_node, int node_span, int node_size,
                         int arrow_size, int rows, int group) {
   block.first_node = first_node;
@@ -45,12 +45,12 @@ inline void shape_block(ResidualBlock& block, int first_node, int node_span, int
   block.arrow_jacobian.resize(rows, arrow_size);
 }
 
-/// A nonlinear least-squares problem on a manifold: minimise Σ ‖residual‖² over nodes and
-/// parameters. The problem owns the current point; the solver knows only tangent vectors.
+/// A nonlinear least-squares problem on a manifold: minimize Σ ‖residual‖² over nodes and
+/// parameters. The problem holds the current point; the solver uses tangent vectors only.
 ///
-/// Residual blocks are numbered 0 … block_count()−1 such that last nodes touched never decrease;
-/// a solver may thus assemble and factorise in one sweep. Linearising is const and may be called
-/// for different blocks from different threads.
+/// Residual blocks are numbered 0 … block_count()−1 in the order of their last nodes, so a solver
+/// can assemble and factorize in one pass. Linearizing is const and may be called for different
+/// blocks from different threads.
 class LeastSquaresProblem {
  public:
   virtual ~LeastSquaresProblem() = default;
@@ -64,35 +64,35 @@ class LeastSquaresProblem {
   /// Number of noise groups that blocks refer to (sensors, impulse residual, prior, …).
   virtual int group_count() const = 0;
 
-  /// Threads, at least 1, that a solver may linearise on. Results must not depend on it.
+  /// Number of threads, at least 1, for linearizing. Results must not depend on it.
   virtual int threads() const = 0;
 
-  /// Residual and derivatives of block `index` at the current point. Resizes `out` only when it
-  /// is too small, so a reused buffer makes this allocation-free.
+  /// Residual and derivatives of block `index` at the current point. Resizes `out` only if it is
+  /// too small, so a reused buffer does not allocate.
   virtual void linearize(int index, ResidualBlock& out) const = 0;
 
   /// Σ ‖residual‖² at the current point.
   virtual double cost() const = 0;
 
-  /// Moves a candidate to current ⊞ (node_step, arrow_step) and returns its cost (may be
-  /// infinite or NaN where the model is undefined). The current point stays.
+  /// Moves a candidate to current ⊞ (node_step, arrow_step) and returns its cost, which may be
+  /// infinite or NaN if the model is undefined. The current point is unchanged.
   virtual double evaluate_candidate(const Eigen::VectorXd& node_step,
                                     const Eigen::VectorXd& arrow_step) = 0;
 
   /// Makes the last candidate the current point.
   virtual void accept_candidate() = 0;
 
-  /// Remembers the current point; `restore` returns to it. One point is remembered at a time.
+  /// Saves the current point; `restore` returns to it. Only one point is saved.
   virtual void mark() = 0;
   virtual void restore() = 0;
 
-  /// Current parameter values and their box; rows: arrow_size. Infinite where unbounded.
+  /// Current parameter values and their bounds; rows: arrow_size. Infinite if unbounded.
   virtual Eigen::VectorXd arrow() const = 0;
   virtual Eigen::VectorXd arrow_lower() const = 0;
   virtual Eigen::VectorXd arrow_upper() const = 0;
 
-  /// Factors > 1 by which one step may change each positive parameter at most, up or down: farther
-  /// off its linearisation says nothing. Infinite, or none at all: any.
+  /// Factors > 1 by which one step may at most change each positive parameter, up or down; beyond
+  /// these the linearization is invalid. Infinite, or an empty vector: no limit.
   virtual Eigen::VectorXd arrow_growth() const { return {}; }
 };
 

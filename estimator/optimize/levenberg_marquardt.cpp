@@ -14,26 +14,26 @@
 namespace estimator {
 namespace {
 
-// Share of the predicted decrease below which the damping does not shorten the step. It is 0.5
-// when the damping alone determines the step; a small step then says nothing about the optimum.
+// Fraction of the predicted decrease up to which the damping does not shorten the step. It is 0.5
+// if the damping alone determines the step; a small step is then no sign of an optimum.
 constexpr double kNegligibleDampingShare = 0.1;
 
-// A step must achieve this part of the predicted decrease. Smaller than any step worth keeping,
-// and large enough that rounding of the cost is not taken for progress.
+// A step must achieve this fraction of the predicted decrease. It is smaller than for any useful
+// step, but large enough that round-off of the cost does not count as progress.
 constexpr double kMinGainRatio = 1e-4;
 
-// Steps that may raise the cost before one has to bring it below where they began, and the part of
-// it that must then be gained. One is enough to round a bend that the first step leaves.
+// Number of steps that may raise the cost before one must reduce it below the marked cost, and the
+// required relative reduction. One is enough to follow a curved valley.
 constexpr int kMaxRelaxedSteps = 2;
 constexpr double kLeastRelaxedGain = 1e-4;
 
 constexpr int kStagnantSteps = 3;  // see LmOptions::stagnant_gain
 
-// Part of the cost that the linear model may promise, without fulfilling it at any damping, for the
-// point to count as an optimum at a kink.
+// Decrease, relative to the cost, that the linear model may predict without success at any damping
+// for the point to count as an optimum at a kink.
 constexpr double kNegligiblePromise = 1e-2;
 
-// Moves `step` by units in the last place until value + step lies in the box. That takes one or
+// Changes `step` by units in the last place until value + step lies in the box. This takes one or
 // two: a step much smaller than the value is exact, and the sum of exact terms rounds into the box.
 double round_into_box(double value, double step, double lower, double upper) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -59,7 +59,7 @@ class LevenbergMarquardt {
   LmSummary run();
 
  private:
-  // A step, and what the linear model says of it.
+  // A step and its prediction by the linear model.
   struct Step {
     Eigen::VectorXd nodes;
     Eigen::VectorXd arrow;
@@ -68,17 +68,17 @@ class LevenbergMarquardt {
     double norm = 0.0;           // √(δᵀDδ)
   };
 
-  // What a step comes to.
+  // Result of a trial step.
   struct Trial {
     double cost = 0.0;
     bool finite = false;
-    bool lowers_cost = false;      // enough, below where the iteration began
+    bool lowers_cost = false;      // sufficiently, relative to the iteration's start
     double gain_ratio = 0.0;       // actual over predicted decrease
     bool free_of_damping = false;  // the damping did not shorten the step
     bool small_step = false;
-    bool small_promise = false;  // the predicted decrease is below the tolerance
-    bool small_gain = false;     // and so is the actual one
-    bool negligible = false;     // the predicted decrease is not worth another rejected step
+    bool small_promise = false;  // predicted decrease below the tolerance
+    bool small_gain = false;     // actual decrease below it too
+    bool negligible = false;     // predicted decrease not worth another rejected step
   };
 
   bool start();
@@ -128,7 +128,7 @@ LmSummary LevenbergMarquardt::run() {
   return std::move(summary_);
 }
 
-// Puts the start into the box; false if the model is undefined there.
+// Projects the initial parameters onto the box; false if the model is undefined there.
 bool LevenbergMarquardt::start() {
   arrow_ = problem_.arrow();
   cost_ = problem_.cost();
@@ -157,7 +157,7 @@ bool LevenbergMarquardt::start() {
   return true;
 }
 
-// One accepted step, after as many trials as it takes. Returns why to stop, if so.
+// One accepted step, after any number of trials. Returns the reason to stop, if any.
 std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
   bool may_relax = true;
   double promise = 0.0;
@@ -192,7 +192,7 @@ std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
       }
       end_relaxation();
     } else {
-      // Next to the optimum the decrease drowns in the rounding of the cost: nothing left to gain.
+      // Near the optimum the decrease is below the round-off of the cost: stop.
       const bool trusted = trial.free_of_damping || damping_.value() <= options_.initial_damping;
       if (trusted && trial.small_step) return Termination::kStepTolerance;
       if (trusted && trial.small_promise) return Termination::kCostTolerance;
@@ -246,7 +246,7 @@ std::optional<Termination> LevenbergMarquardt::accept_trial(const Trial& trial,
   return std::nullopt;
 }
 
-// Takes a step that raises the cost, remembering where the first of them began.
+// Accepts a step that raises the cost, and marks the point before the first of them.
 void LevenbergMarquardt::relax(double cost) {
   if (!is_relaxed()) {
     problem_.mark();
@@ -274,7 +274,7 @@ bool LevenbergMarquardt::is_stagnant() const {
   return summary_.history[before].cost - cost_ <= least * cost_;
 }
 
-// max |g_i| / (√D_ii ‖r‖) over unknowns that are not held by a bound.
+// max |g_i| / (√D_ii ‖r‖) over unknowns that are not at a bound.
 double LevenbergMarquardt::gradient_norm() const {
   if (cost_ <= 0.0) return 0.0;
   const Eigen::ArrayXd node_norms =
@@ -288,7 +288,7 @@ double LevenbergMarquardt::gradient_norm() const {
   return norm / std::sqrt(cost_);
 }
 
-// How far a step may take the parameters towards a bound.
+// Largest change of the parameters in one step towards a bound.
 Eigen::VectorXd LevenbergMarquardt::reach(const Eigen::VectorXd& bound, bool up) const {
   Eigen::VectorXd reach = bound - arrow_;
   for (Eigen::Index i = 0; i < growth_.size(); ++i) {
@@ -299,8 +299,8 @@ Eigen::VectorXd LevenbergMarquardt::reach(const Eigen::VectorXd& bound, bool up)
   return reach;
 }
 
-// The predicted decrease is −2gᵀδ − δᵀHδ, which holds with active bounds too. It follows from the
-// reduced quadratic, whose value at δ_χ is that of (g, Ĥ) minimised over the nodes.
+// The predicted decrease is −2gᵀδ − δᵀHδ, also with active bounds. It is computed from the reduced
+// quadratic, whose value at δ_χ is that of (g, Ĥ) minimized over the nodes.
 void LevenbergMarquardt::compute_step() {
   const Eigen::MatrixXd& S = factor_.schur();
   const Eigen::VectorXd& s = factor_.schur_gradient();
@@ -328,7 +328,7 @@ bool LevenbergMarquardt::step_is_small() const {
   return node_step <= tolerance && arrow_step <= tolerance * tolerance * arrow;
 }
 
-// Books the point the problem now stands at.
+// Records the problem's new current point.
 void LevenbergMarquardt::accept(double cost, IterationRecord record) {
   cost_ = cost;
   arrow_ = problem_.arrow();

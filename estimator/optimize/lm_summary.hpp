@@ -7,38 +7,37 @@
 
 namespace estimator {
 
-/// Why the solver stopped. Not converging is a result, not an error: the caller decides whether
-/// the parameters are still usable.
+/// Why the solver stopped. Not converging is a result, not an error: the caller decides whether the
+/// parameters are still usable.
 enum class Termination {
   kGradientTolerance,  ///< the projected, scaled gradient is below its tolerance
   kStepTolerance,      ///< the step is below its tolerance relative to the point
   kCostTolerance,      ///< the relative reduction of the cost is below its tolerance
-  /// Steps were rejected until the predicted decrease became negligible. Happens at the rounding of
-  /// the cost and on kinks of the residuals (dry friction), where no step does what J promises.
+  /// Steps were rejected until the predicted decrease became negligible. Occurs at the round-off of
+  /// the cost and at kinks of the residuals (dry friction), where J is not valid for any step.
   kNoFurtherDecrease,
   kMaxIterations,
   kCancelled,         ///< the caller's stop flag was set
   kNumericalFailure,  ///< no descent at the largest damping, or a non-finite start
 };
 
-/// "gradient tolerance", … for people and files.
+/// "gradient tolerance", … for messages and files.
 std::string_view to_string(Termination termination);
 
-/// True for the three tolerances and kNoFurtherDecrease: the point cannot be improved measurably.
+/// True for the three tolerances and kNoFurtherDecrease: no measurable improvement is possible.
 bool is_converged(Termination termination);
 
-/// State after one iteration, for progress lines and histories.
+/// Record of one iteration, for progress output and histories.
 struct IterationRecord {
-  int iteration = 0;           ///< 0: the start
+  int iteration = 0;           ///< 0: the initial point
   double cost = 0.0;           ///< Σ‖r‖² after the iteration
   double step_norm = 0.0;      ///< scaled norm of the accepted step
-  double gradient_norm = 0.0;  ///< projected, scaled gradient where it began
+  double gradient_norm = 0.0;  ///< projected, scaled gradient at the begin
   double damping = 0.0;        ///< α used
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
   Eigen::VectorXd arrow;       ///< parameter values after the iteration
-  /// In a sequence of solves: how many were before, and what its own differs in from the first;
-  /// set by whoever runs them.
+  /// In a sequence of solves, set by the caller: number of previous ones, and name of this one.
   int solve = 0;
   std::string stage = {};
 };

@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-// Element of a tile that holds it: only a tile of at least N rows lies on the diagonal.
+// Element of a tile; only tiles with at least N rows are on the diagonal.
 template <int i, int j, int V, int N>
 RIG_INLINE double element(const Tile<V, N>& tile) {
   return tile.c[j][std::min(i / kLanes, V - 1)][i % kLanes];
@@ -21,7 +21,7 @@ struct DiagonalTile {
   double l[N][N] = {};     // strictly lower part of L
   double inverse[N] = {};  // 1 / L_jj
 
-  // Factorises the top rows of a tile.
+  // Factorizes the top rows of a tile.
   template <int V>
   RIG_INLINE bool factor(const Tile<V, N>& tile) {
     bool positive = true;
@@ -40,7 +40,7 @@ struct DiagonalTile {
     return positive;
   }
 
-  // Reads back a tile that was stored.
+  // Loads a stored tile.
   RIG_INLINE void load(const double* L, long stride) {
     unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
       inverse[j] = 1.0 / L[j + j * stride];
@@ -76,7 +76,7 @@ RIG_INLINE void accumulate_terms(Tile<V, N>& tile, const std::vector<PanelTerm>&
   }
 }
 
-// The tile at `row` of a strip and column `first` before any term.
+// Initial value of the tile at `row` of a strip and column `first`.
 template <int V, int N>
 RIG_INLINE void begin_tile(Tile<V, N>& tile, ConstPanel start, int row, int first) {
   if (start.data == nullptr) {
@@ -115,8 +115,8 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
   return positive;
 }
 
-// Rows begin … end of a strip below A, reached by terms of at least `rows` rows. Tile by tile from
-// left to right: the rows of A that every tile needs stay in the first-level cache.
+// Computes rows begin … end of a strip below A that terms with at least `rows` rows affect. Tiles
+// are processed from left to right, so the rows of A that all need stay in the first-level cache.
 template <Strip strip>
 void solve_rows(const NodeElimination& node, int begin, int end, int rows) {
   const Panel out = strip == Strip::kBand ? node.band : node.arrow;
@@ -153,11 +153,11 @@ bool eliminate(const NodeElimination& node) {
     positive = positive && factor_diagonal_columns<columns>(node, first);
   });
   if (!positive) return false;
-  // A tile must not cross the last row that a term reaches, beyond which it has no rows to read.
+  // A tile must not extend past the last row of a term, since there are no further rows to read.
   for (int rows = 2 * s; rows <= node.band_rows; rows += s) {
     solve_rows<Strip::kBand>(node, padded_rows(rows - s), padded_rows(rows), rows);
   }
-  // All terms have all rows of the arrow strip; the padding of the band strip stays zero.
+  // All terms have all rows of the arrow strip; padding of the band strip stays zero.
   solve_rows<Strip::kArrow>(node, 0, padded_rows(node.arrow_rows), 0);
   return true;
 }

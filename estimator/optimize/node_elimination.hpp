@@ -6,33 +6,33 @@
 
 namespace estimator {
 
-/// One contribution A Bᵀ to the panel of a node: the arrow strip of A against B and the band strip
-/// of A against B, with B the first node_size rows of the band strip. Padded as small_dense asks.
+/// One contribution A Bᵀ to the panel of a node: the arrow strip of A times B and the band strip of
+/// A times B, with B the first node_size rows of the band strip. Padded as required by small_dense.
 struct PanelTerm {
   const double* arrow = nullptr;  ///< arrow_rows x depth
   const double* band = nullptr;   ///< rows x depth
   int stride = 0;                 ///< of both
   int depth = 0;
-  int rows = 0;  ///< rows of the panel's band strip that the term reaches, whole node blocks
+  int rows = 0;  ///< rows of the panel's band strip that it affects, whole node blocks
 };
 
-/// The panel of one node of a block-banded arrow matrix, to be assembled, damped and factorised
-/// without ever storing what it was before:
+/// Elimination of one node of a block-banded arrow matrix. Its panel is assembled, damped and
+/// factorized without storing intermediate results:
 ///
 ///   [A; B] = start + Σ added − Σ subtracted,  A += α D,  A = L Lᵀ,  B ← B L⁻ᵀ
 ///
-/// with A node_size x node_size at the top of the band strip and B all rows below and the arrow
-/// strip. `start` and `added` are the residual blocks that touch the node, `subtracted` the factors
-/// of earlier nodes. D is the diagonal of start + Σ added, with 1 in place of 0.
+/// A is the node_size x node_size block at the top of the band strip, B the rows below it and the
+/// arrow strip. `start` and `added` are the residual blocks that involve the node, `subtracted` the
+/// factors of earlier nodes. D is the diagonal of start + Σ added, with 1 in place of 0.
 struct NodeElimination {
   int node_size = 0;
   int arrow_rows = 0;
   int band_rows = 0;  ///< whole node blocks
   double damping = 0.0;
   ConstPanel start_arrow{nullptr, 0};  ///< arrow_rows x node_size; null: zero
-  ConstPanel start_band{nullptr, 0};   ///< A alone, lower; where start_arrow is not null
-  std::vector<PanelTerm> added;        ///< by falling rows
-  std::vector<PanelTerm> subtracted;   ///< by falling rows
+  ConstPanel start_band{nullptr, 0};   ///< A alone, lower; used if start_arrow is not null
+  std::vector<PanelTerm> added;        ///< by descending rows
+  std::vector<PanelTerm> subtracted;   ///< by descending rows
 
   Panel arrow;                 ///< out: R, arrow_rows x node_size
   Panel band;                  ///< out: L and the rows below; unspecified above the diagonal
@@ -40,7 +40,7 @@ struct NodeElimination {
   double* gradient = nullptr;  ///< out: row 0 of the arrow strip of start + Σ added, node_size
 };
 
-/// @return false at a pivot that is not positive (or NaN); the outputs are then unusable.
+/// @return false if a pivot is not positive (or NaN); the outputs are then invalid.
 bool eliminate(const NodeElimination& node);
 
 }  // namespace estimator

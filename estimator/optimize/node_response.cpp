@@ -14,7 +14,7 @@ void NodeResponse::advance_to(int node) {
   while (first_ > node) step_back();
 }
 
-// With L on the diagonal of a node and B below it, for X̃ of the nodes behind: Lᵀ X = −Rᵀ − Bᵀ X̃.
+// With L on the diagonal of a node, B below it, and X̃ of the later nodes: Lᵀ X = −Rᵀ − Bᵀ X̃.
 void NodeResponse::step_back() {
   --first_;
   const int s = factor_.layout().node_size;
@@ -30,7 +30,7 @@ void NodeResponse::step_back() {
   X_.bottomRows(below) = X_.topRows(below).eval();
   X_.topRows(s).noalias() = -R.transpose();
   X_.topRows(s).noalias() -= B.transpose() * X_.bottomRows(below);
-  if (X_.cols() > 0) L.transpose().solveInPlace(X_.topRows(s));  // Eigen reads a first element
+  if (X_.cols() > 0) L.transpose().solveInPlace(X_.topRows(s));  // Eigen would read a first element
 }
 
 Eigen::Block<const Eigen::MatrixXd> NodeResponse::response(int first_node, int node_span) const {

@@ -6,14 +6,14 @@
 
 namespace estimator {
 
-/// How the nodes follow the parameters, X = −H_xx⁻¹ H_xχ: back substitution through a factor L, R
-/// of arrow_factor.hpp, from the last node to the first, holding a window of bandwidth + 1 nodes.
+/// Response of the nodes to the parameters, X = −H_xx⁻¹ H_xχ: back substitution with a factor L, R
+/// of arrow_factor.hpp, from the last node to the first, in a window of bandwidth + 1 nodes.
 class NodeResponse {
  public:
   /// Starts past the last node.
   explicit NodeResponse(const ArrowMatrix& factor);
 
-  /// Moves the window back until it starts at `node`, which must not lie behind its start.
+  /// Moves the window back until it starts at `node`, which must not be after its present start.
   void advance_to(int node);
 
   /// Rows of X for `node_span` nodes from `first_node`, all in the window.

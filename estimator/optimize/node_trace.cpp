@@ -12,7 +12,7 @@ NodeTrace::NodeTrace(const ArrowMatrix& factor, int group_count)
 void NodeTrace::add(const ResidualBlock& block) {
   if (block.node_span == 0) return;
   const ArrowLayout& layout = factor_.layout();
-  // Later blocks end no earlier, so none of them reaches further back than this one may.
+  // Later blocks do not end earlier, so none starts more than bandwidth before this block's end.
   const int last = block.first_node + block.node_span - 1;
   while (first_ < last - layout.bandwidth) eliminate_first();
 

@@ -8,24 +8,23 @@
 
 namespace estimator {
 
-/// Estimates tr(J_g H_xx⁻¹ J_gᵀ) of the node Jacobians J_g of each noise group g from random signs
-/// z [Hut90]: its mean is that of ‖L⁻¹ J_gᵀ z‖², with L the factor of H_xx.
+/// Estimates tr(J_g H_xx⁻¹ J_gᵀ) for the node Jacobians J_g of each noise group g with random signs
+/// z [Hut90], as the mean of ‖L⁻¹ J_gᵀ z‖², with L the factor of H_xx.
 ///
-/// The exact trace needs selected entries of H_xx⁻¹, whose recursion runs backward in time and
-/// blows up on dissipative motions; forward substitution does not. J H⁻¹ Jᵀ being a projection, the
+/// The exact trace needs selected entries of H_xx⁻¹; their recursion backward in time is unstable
+/// for dissipative motions, forward substitution is not. Since J H⁻¹ Jᵀ is a projection, the
 /// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows −
-/// trace)/probes): with 16 probes a quarter of the scatter that the sum of squares of that group
-/// has by itself.
+/// trace)/probes). With 16 probes this is a quarter of the scatter of the group's sum of squares.
 class NodeTrace {
  public:
   static constexpr int kProbes = 16;
 
   NodeTrace(const ArrowMatrix& factor, int group_count);
 
-  /// Takes the blocks of the problem in their order.
+  /// Adds the blocks of the problem, in order.
   void add(const ResidualBlock& block);
 
-  /// One trace a group, after the last block.
+  /// Returns one trace per group, after the last block.
   Eigen::VectorXd finish();
 
  private:

@@ -35,7 +35,7 @@ SectionCascade butterworth_low_pass(int order, double cutoff, double period) {
   const double K = std::tan(std::numbers::pi * cutoff * period);  // prewarped frequency [-]
   SectionCascade sections;
   for (int k = 0; k < order / 2; ++k) {
-    // Poles at angle π/2 + φ of the left half circle; φ near zero is the sharpest pair.
+    // Poles at angle π/2 + φ of the left half circle; the pair with φ near zero has the highest Q.
     sections.push_back(second_order_section(K, std::numbers::pi * (2 * k + 1) / (2.0 * order)));
   }
   if (order % 2 == 1) sections.push_back(first_order_section(K));

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// One section of a digital filter, normalised to a0 = 1:
+/// One section of a digital filter, normalized to a0 = 1:
 ///
 ///   y_k = b0 x_k + b1 x_{k−1} + b2 x_{k−2} − a1 y_{k−1} − a2 y_{k−2}.
 ///
@@ -20,9 +20,9 @@ struct SecondOrderSection {
 /// Cascade of sections, applied in order.
 using SectionCascade = std::vector<SecondOrderSection>;
 
-/// Digital Butterworth low-pass filter: bilinear transform of the analogue prototype, prewarped so
-/// that the gain at `cutoff` is exactly 1/√2. Every section has gain 1 at frequency zero. With
-/// f the frequency and T the period, the magnitude is
+/// Designs a digital Butterworth low-pass filter: bilinear transform of the analogue prototype,
+/// prewarped so that the gain at `cutoff` is exactly 1/√2. Every section has gain 1 at zero
+/// frequency. With the frequency f and the period T, the magnitude is
 ///
 ///   |H(f)|² = 1 / (1 + (tan(π f T) / tan(π cutoff T))^(2 order)).
 ///

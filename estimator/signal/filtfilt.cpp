@@ -18,7 +18,7 @@ int pole_count(const SectionCascade& sections) {
 void filter_from_steady_state(const SectionCascade& sections, Eigen::VectorXd& samples) {
   double level = samples[0];
   for (const SecondOrderSection& s : sections) {
-    const double gain = (s.b0 + s.b1 + s.b2) / (1.0 + s.a1 + s.a2);  // at frequency zero
+    const double gain = (s.b0 + s.b1 + s.b2) / (1.0 + s.a1 + s.a2);  // at zero frequency
     double z1 = (gain - s.b0) * level;
     double z2 = (s.b2 - s.a2 * gain) * level;
     for (double& sample : samples) {
@@ -32,7 +32,7 @@ void filter_from_steady_state(const SectionCascade& sections, Eigen::VectorXd& s
   }
 }
 
-// One stretch without NaN.
+// Filters one run of samples without NaN.
 Eigen::VectorXd filtfilt_stretch(const SectionCascade& sections,
                                  const Eigen::Ref<const Eigen::VectorXd>& x) {
   const Eigen::Index n = x.size();

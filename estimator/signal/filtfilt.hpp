@@ -6,17 +6,15 @@
 
 namespace estimator {
 
-/// Filters forward and backward: no lag, and the squared magnitude of one pass.
+/// Filters forward and backward: zero phase, and the squared magnitude of one pass.
 ///
-/// Each pass starts in the state the filter has settled to on a constant equal to its first
-/// sample, and both ends are first extended by odd reflection, 2 x_0 − x_k, so that neither an
-/// offset nor a slope at an end rings. This is SciPy's `sosfiltfilt` with its default padding of
-/// 3 (number of poles + 1) samples.
+/// Each pass starts in the steady state for a constant equal to its first sample. Both ends are
+/// first extended by odd reflection, 2 x_0 − x_k, so that neither an offset nor a slope at an end
+/// causes ringing. This is SciPy's `sosfiltfilt` with its default padding, 3 (poles + 1) samples.
 ///
-/// NaN means "not observed". Every stretch between NaNs is filtered as a signal of its own, with
-/// its own padding; NaNs stay NaN and no sample is invented, so samples on either side of a gap
-/// never see each other. A stretch shorter than the padding is reflected as far as it reaches
-/// (its length less one); a single sample is returned as it is.
+/// NaN means "not observed". Every run of samples between NaNs is filtered separately, with its own
+/// padding. NaNs stay NaN, so samples on different sides of a gap do not affect each other. A run
+/// shorter than the padding is reflected over its length minus one; a single sample is unchanged.
 ///
 /// @param sections a stable low-pass cascade
 /// @param samples  n samples, NaN where not observed

@@ -10,11 +10,11 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-constexpr double kHeldRowsMax = 3.0;    // for which a command may be held that changes
-constexpr double kCommandChange = 0.1;  // of the largest, that counts as held
-constexpr double kUnlike = 5.0;         // times what a command bends beside a hole: an edge
-constexpr double kAlike = 0.5;          // by which bends of a smooth command differ, of the larger
-constexpr double kSlight = 0.02;        // of its bend, by which more rows may change what is drawn
+constexpr double kHeldRowsMax = 3.0;    // longest gap with a changing command
+constexpr double kCommandChange = 0.1;  // of the largest, that counts as constant
+constexpr double kUnlike = 5.0;         // times the curvature beside a gap: a step
+constexpr double kAlike = 0.5;          // largest relative difference of curvatures, if smooth
+constexpr double kSlight = 0.02;        // of its curvature: tolerated effect of more rows
 
 /// Largest second difference.
 double bend_of(const CommandSide& side) {
@@ -27,31 +27,30 @@ double bend_of(const CommandSide& side) {
 
 double slope_of(const CommandSide& side) { return side.size() > 1 ? side[1] - side[0] : 0.0; }
 
-/// A command about a hole: values of the row before it and of the row after, which is `apart` rows
-/// later, and slopes to the next rows that are known, which are so many rows away; NaN: there is
-/// none.
+/// A command on both sides of a gap: values of the rows before and after it, which are `apart` rows
+/// apart, and slopes to the next known rows, `away_…` rows farther (NaN: none).
 struct HoleEnds {
   double before, after, apart, slope_before, slope_after, away_before = 1.0, away_after = 1.0;
 
   double secant() const { return (after - before) / apart; }
-  /// Second differences, over the rows beside and the hole.
+  /// Second divided differences over the gap and the rows beside it.
   double bend_in() const { return (secant() - slope_before) / (apart + away_before); }
   double bend_out() const { return (slope_after - secant()) / (apart + away_after); }
 };
 
-/// Whether the command bends into the hole as it bends out of it: it is smooth.
+/// Whether the curvatures before and after the gap are similar: the command is smooth.
 bool is_smooth(const HoleEnds& ends) {
   const double in = ends.bend_in(), out = ends.bend_out();
   return std::abs(out - in) <= kAlike * std::max(std::abs(in), std::abs(out));
 }
 
-/// Slope between two secants that a monotone cubic has [Fri84]: none at an extreme, or beside an
-/// edge of a command that is held.
+/// Slope of a monotone cubic between two secants [Fri84]: zero at an extremum, or beside a step of
+/// a piecewise constant command.
 double monotone_slope(double left, double right) {
   return left * right > 0.0 ? 2.0 * left * right / (left + right) : 0.0;
 }
 
-/// At a share of the way, by the cubic through two rows on either side.
+/// Value at the fraction `share` of the gap, by the cubic through two rows on either side.
 double cubic(const HoleEnds& ends, double share) {
   const double x = share * ends.apart, rest = ends.apart - x;
   const double third =
@@ -60,7 +59,7 @@ double cubic(const HoleEnds& ends, double share) {
          x * rest * (ends.bend_in() + third * (x + ends.away_before));
 }
 
-/// The same by a monotone one.
+/// The same by a monotone cubic.
 double monotone(const HoleEnds& ends, double share) {
   const double secant = ends.secant();
   const double in =
@@ -77,7 +76,7 @@ bool is_missing(const std::vector<Hole>& holes, Eigen::Index row) {
   return behind != holes.begin() && row < std::prev(behind)->first + std::prev(behind)->missing;
 }
 
-/// The rows that are known on either side of a hole, so many on each at most, in order.
+/// Known rows on either side of a gap, at most kSideRows each, in order.
 std::vector<Eigen::Index> rows_beside(const std::vector<Hole>& holes, const Hole& hole,
                                       Eigen::Index rows) {
   std::vector<Eigen::Index> beside;
@@ -95,7 +94,7 @@ std::vector<Eigen::Index> rows_beside(const std::vector<Hole>& holes, const Hole
   return beside;
 }
 
-/// At a row, by the polynomial through all of those rows.
+/// Value at a row of the polynomial through the given rows.
 double through_rows(const Eigen::Ref<const Eigen::VectorXd>& command,
                     const std::vector<Eigen::Index>& rows, Eigen::Index at) {
   double value = 0.0;
@@ -111,8 +110,7 @@ double through_rows(const Eigen::Ref<const Eigen::VectorXd>& command,
   return value;
 }
 
-/// What a command bends by between those rows, half of the times less: an edge among them counts
-/// for nothing.
+/// Lower median of a command's curvatures between the given rows, so that a step has no effect.
 double usual_bend(const Eigen::Ref<const Eigen::VectorXd>& command,
                   const std::vector<Eigen::Index>& rows) {
   std::vector<double> bends;
@@ -130,7 +128,7 @@ double usual_bend(const Eigen::Ref<const Eigen::VectorXd>& command,
   return *middle;
 }
 
-/// Offsets that are free from a segment's row on, behind those of the segments before.
+/// Adds the encoder shifts of a segment that starts at `row` of the joined segment.
 void add_shifts(const Segment& part, int row, Segment& whole) {
   for (ZeroShift shift : part.shifts) {
     const bool goes_on = std::ranges::any_of(whole.shifts, [&](const ZeroShift& known) {
@@ -192,7 +190,7 @@ void draw_commands(const std::vector<Hole>& holes, Segment& segment) {
     const auto [first, missing] = holes[i];
     const Eigen::Index before = first - 1, after = first + missing;
     const std::vector<Eigen::Index> beside = rows_beside(holes, holes[i], segment.controls.rows());
-    // Beyond the hole beside, where that begins at once.
+    // Row beyond the neighbouring gap, if that is adjacent.
     const bool is_alone_before = i == 0 || holes[i - 1].first + holes[i - 1].missing < before;
     const bool is_alone_after = i + 1 == holes.size() || after + 1 < holes[i + 1].first;
     const Eigen::Index far_before = is_alone_before ? before - 1 : holes[i - 1].first - 1;

@@ -7,60 +7,59 @@
 
 namespace estimator {
 
-/// Longest stretch without rows over which the state of a rig goes on [s]: as far as the motion is
-/// predictable from its state, which the readings on the far side then tell.
+/// Longest gap of missing rows across which the state is continued [s]. Within this time the motion
+/// can be predicted, and the readings after the gap confirm the prediction.
 inline constexpr double kHoleMax = 0.2;
 
-/// Values of one motor's command on a side of a hole, the nearest to it first: so many, fewer where
-/// the recording ends.
+/// Number of command values used on each side of a gap, nearest first; fewer at the ends.
 inline constexpr int kSideRows = 4;
 using CommandSide = std::vector<double>;
 
-/// What a command does from the row before a hole to the row after, of its largest value; the worst
-/// of all motors.
+/// Change of a command from the row before a gap to the row after, relative to its largest value;
+/// the maximum over all motors.
 struct CommandChange {
   double whole = 0.0;    ///< from row to row
-  bool is_edge = false;  ///< jumps as it does nowhere beside: when, in the hole, nobody knows
+  bool is_edge = false;  ///< command step at an unknown time in the gap
 };
 void add_change(const CommandSide& before, const CommandSide& after, int missing, double largest,
                 CommandChange& change);
 
-/// Whether a recording goes on over missing rows. The command meanwhile is not known: it must not
-/// have changed much, or gone on evenly if the hole is short.
+/// Whether the state is continued across missing rows. The command in the gap is unknown. It must
+/// have changed little, or, in a short gap, without a step.
 ///
 /// @param duration from the row before to the row after [s]
-/// @param missing  rows
-/// @param read     rows of the segment so far, less those missing: no more may be missing than
-///                 these, or a small file could ask for any amount of memory
+/// @param missing  number of rows
+/// @param read     rows of the segment so far without the missing ones. It limits `missing`:
+/// otherwise a small file could request any amount of memory
 bool goes_on(double duration, double missing, const CommandChange& change, double read);
 
-/// The same from the last row of one segment to the first of the next.
+/// Change of the commands from the last row of one segment to the first of the next.
 /// @param largest  absolute command of each motor
 CommandChange command_change(const Segment& before, const Segment& after, int missing,
                              const Eigen::RowVectorXd& largest);
 
-/// Largest absolute command of every motor in all segments.
+/// Largest absolute command of every motor over all segments.
 Eigen::RowVectorXd largest_controls(std::span<const Segment> segments);
 
-/// Rows of a segment that a recording lacks.
+/// Missing rows in a segment.
 struct Hole {
   Eigen::Index first;
   int missing;
 };
 
-/// Lets the commands of missing rows follow the polynomial through four rows on either side where
-/// the cubic through two differs slightly from it, else that cubic where they are smooth, and a
-/// monotone one [Fri84] beside edges. To hold them would delay them, which a fit
-/// takes for friction.
-/// @param holes  in order, with rows before and behind each
+/// Interpolates the commands of missing rows. Beside command steps it uses a monotone cubic
+/// [Fri84]. Elsewhere it uses the cubic through two rows on either side, or the polynomial through
+/// four if the two differ slightly. Holding the last command would delay it, and a fit would
+/// attribute the delay to friction.
+/// @param holes  in order, with rows before and after each
 void draw_commands(const std::vector<Hole>& holes, Segment& segment);
 
-/// One segment of several that follow one another on one even clock, with as many rows before each
-/// as are missing there, without readings and with drawn commands.
-/// @param missing  one a segment, the first 0
+/// Concatenates consecutive segments that share one uniform clock. The missing rows before each
+/// segment get NaN readings and interpolated commands.
+/// @param missing  number of rows, one per segment, the first 0
 Segment joined(std::span<const Segment> segments, const std::vector<int>& missing);
 
-/// Joins a segment to the one before it, over so many missing rows.
+/// Concatenates a segment to the previous one, with `missing` rows in between.
 void join_to_last(std::vector<Segment>& segments, int segment, int missing);
 
 }  // namespace estimator

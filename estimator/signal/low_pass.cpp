@@ -7,12 +7,12 @@ namespace estimator {
 namespace {
 
 constexpr int kFilterOrder = 2;
-constexpr double kNyquistShare = 0.8;  // a cutoff above this share leaves nothing to filter
-constexpr double kNoiseShare = 0.5;    // of what half the cutoff takes: noise, or a jump
+constexpr double kNyquistShare = 0.8;  // of the Nyquist frequency; above it nothing is filtered
+constexpr double kNoiseShare = 0.5;    // of the amplitude removed at half the cutoff
 
 bool filters(double cutoff, double period) { return cutoff < kNyquistShare * 0.5 / period; }
 
-/// Sum of squares of what was observed.
+/// Sum of squares of observed samples.
 double squares(const Eigen::Ref<const Eigen::VectorXd>& signal) {
   return signal.array().isNaN().select(0.0, signal.array()).square().sum();
 }

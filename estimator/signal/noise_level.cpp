@@ -21,7 +21,7 @@ double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
 
 double noise_level(const Segment& segment, Eigen::Index sensor) {
   Eigen::VectorXd samples = segment.angles.col(sensor);
-  // Differences across a slip are the slip's.
+  // Differences across an encoder shift contain the shift.
   for (const ZeroShift& shift : segment.shifts) {
     if (shift.sensor == sensor) samples[shift.sample] = std::numeric_limits<double>::quiet_NaN();
   }
@@ -29,7 +29,7 @@ double noise_level(const Segment& segment, Eigen::Index sensor) {
   double sum = 0.0;
   int count = 0;
   for (Eigen::Index first = 0; first + 5 <= samples.size(); ++first) {
-    // Divided differences: weights that annul every cubic through five samples.
+    // Divided differences: weights that annihilate every cubic through five samples.
     Eigen::Matrix<double, 5, 1> weights = Eigen::Matrix<double, 5, 1>::Ones();
     for (Eigen::Index i = 0; i < 5; ++i) {
       for (Eigen::Index j = 0; j < 5; ++j) {

@@ -7,15 +7,15 @@
 
 namespace estimator {
 
-/// A perfect signal still gets a finite weight [rad].
+/// Lower limit of the noise level, so that a perfect signal has a finite weight [rad].
 inline constexpr double kReadingNoiseFloor = 1e-5;
 
-/// Standard deviation of the white part of a signal, from fourth differences; other signals than
-/// noise leave little there when well sampled. Zero for fewer than 5 observed samples in a row.
+/// Standard deviation of the white part of a signal, from fourth differences. A well-sampled motion
+/// contributes little to these. Zero for fewer than 5 consecutive observed samples.
 double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
 
-/// The same of what a sensor reads between its slips, by divided differences where samples are
-/// irregular.
+/// The same for a sensor's readings between its count errors (shifts), by divided differences if
+/// the sampling is irregular.
 double noise_level(const Segment& segment, Eigen::Index sensor);
 
 /// The largest noise level of the angles of any segment, at least kReadingNoiseFloor.

@@ -10,13 +10,13 @@
 namespace estimator {
 namespace {
 
-/// As average_held, elements beginning at these positions.
+/// As average_held, with elements that start at these positions.
 HeldControl average_held_at(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
                             double end, const std::vector<double>& positions) {
   const double length = end - begin;
   const double centre = 0.5 * (begin + end);
   auto next = std::ranges::upper_bound(positions, begin);
-  if (next == positions.begin()) ++next;  // before the first element it is the first
+  if (next == positions.begin()) ++next;  // the first element also applies before its start
   HeldControl result{0.0, 0.0};
   for (double piece = begin; piece < end; ++next) {
     const double piece_end = next == positions.end() ? end : std::min(*next, end);
@@ -48,7 +48,7 @@ HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, doubl
   const double centre = 0.5 * (begin + end);
   HeldControl result{0.0, 0.0};
   for (double piece = begin; piece < end;) {
-    // Beyond its ends the signal is held for any time, in one piece.
+    // Beyond its ends the signal is constant, in one part.
     const double held_until = piece < 0.0 ? 0.0 : piece >= last ? end : std::floor(piece) + 1.0;
     const double piece_end = std::min(held_until, end);
     const double held =
@@ -95,7 +95,7 @@ Segment resample(const Segment& segment, double step) {
       resampled.angles.row(k * ratio.steps_per_period) = segment.angles.row(k);
     }
   }
-  // Whole counts instead of the two times, so that rounded time stamps cannot drift apart.
+  // Integer counts instead of times, so that rounded time stamps do not accumulate errors.
   const auto nodes = static_cast<int>(resampled.angles.rows());
   if (segment.controls.rows() > 0) {
     resampled.controls =

@@ -7,21 +7,21 @@
 
 namespace estimator {
 
-/// Every factor-th row, from row 0: ⌈n/factor⌉ rows. Filter first, or accept the aliases.
+/// Every factor-th row, from row 0: ⌈n/factor⌉ rows. Low-pass filter first to avoid aliasing.
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor);
 
-/// What a held control does over some time, as far as its mean and first moment tell.
+/// Mean and first moment of a held control over an interval.
 struct HeldControl {
   double mean;
-  double first_moment;  ///< u₁ = ∫ u(τ) τ dτ, τ ∈ [−½, ½] over the time
+  double first_moment;  ///< u₁ = ∫ u(τ) τ dτ, τ ∈ [−½, ½] over the interval
 };
 
 /// Averages a control that is held between samples (element k over [k, k + 1), in sampling periods)
-/// exactly over [begin, end). Before the first element it is the first, after the last the last.
+/// exactly over [begin, end). It is extended by its first and last elements.
 ///
-/// @param control   one motor's, at least one sample
+/// @param control   of one motor, at least one sample
 /// @param begin     < end, in sampling periods
-/// @param positions of the elements, rising, where they are not 0, 1, 2, … [sampling periods]
+/// @param positions of the elements, ascending, if other than 0, 1, 2, … [sampling periods]
 HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin, double end,
                          const std::vector<double>& positions = {});
 
@@ -32,8 +32,8 @@ struct StepControls {
 };
 
 /// Averages a control that is held between samples (row k over [k T, (k+1) T)) exactly over the
-/// steps [k h − delay, (k+1) h − delay), k = 0 … step_count − 1, for any ratio of h to T.
-/// Before the first row the control is its first value, after the last row its last.
+/// steps [k h − delay, (k+1) h − delay), k = 0 … step_count − 1, for any ratio of h to T. The
+/// control is extended by its first and last rows.
 ///
 /// @param controls   n × motors, n ≥ 1
 /// @param period     T, sampling period [s], > 0
@@ -43,12 +43,12 @@ struct StepControls {
 StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls, double period,
                               double step, int step_count, double delay = 0.0);
 
-/// A segment on the grid of the time step: node k at start + k·step, no node beyond the last
-/// sample. Where the step is a multiple of the period, angles are decimated; where it is a
-/// fraction, nodes between samples are NaN, "not observed". Controls are means over the step that
-/// starts at the node (the last row, whose step lies beyond the segment, holds the last control).
+/// Resamples a segment to the grid of the time step: node k at start + k·step, no node after the
+/// last sample. If the step is a multiple of the period, angles are decimated. If it is a fraction,
+/// nodes between samples are NaN, "not observed". Controls are means over the step that starts at
+/// the node; the last row, whose step is outside the segment, gets the last control.
 ///
-/// @param step time step [s], a whole multiple or a whole fraction of segment.period
+/// @param step time step [s], a multiple or integer fraction of segment.period
 /// @throws std::invalid_argument as `step_ratio`
 Segment resample(const Segment& segment, double step);
 

@@ -47,7 +47,7 @@ int ticks_in_step(double longest, double tick) {
 }
 
 int ticks_over(double duration, double tick) {
-  // Of a tick, not of the duration: the last of a million is a millionth of it.
+  // The tolerance is relative to a tick, not to the duration.
   return std::max(1, static_cast<int>(std::ceil(duration / tick - kRatioTolerance)));
 }
 

@@ -4,51 +4,50 @@
 
 namespace estimator {
 
-/// A time step h is a whole number of sampling periods T, or a whole part of one. What asks whether
-/// it is, or looks for one that is, asks here.
+/// A time step h is an integer multiple of the sampling period T, or T divided by an integer. All
+/// code that needs such a step uses these functions.
 
-/// By what share a step may exceed the longest one asked for: clocks of units err, so that ten
-/// periods are seldom the 10 ms they are meant to be.
+/// Relative amount by which a step may exceed the requested limit. Unit clocks have errors, so ten
+/// periods are seldom exactly the nominal 10 ms.
 inline constexpr double kStepExcess = 0.01;
 
-/// What a ratio is within 1e-6 of itself, far above the rounding of time stamps to microseconds;
-/// nothing where that is no whole number from 1 to 1e9.
+/// Rounds a ratio to an integer if it is within 1e-6 of it, far above the rounding of time stamps
+/// to microseconds; nothing otherwise, or outside 1 to 1e9.
 std::optional<int> whole_number(double ratio);
 
-/// How a time step h relates to a sampling period T: exactly one of the two counts is > 1, or both
-/// are 1. h = periods_per_step · T / steps_per_period.
+/// Ratio of a time step h to a sampling period T, h = periods_per_step · T / steps_per_period. At
+/// most one of the two counts exceeds 1.
 struct StepRatio {
   int periods_per_step;  ///< ≥ 1
   int steps_per_period;  ///< ≥ 1
 };
 
-/// The ratio of a step to a sampling period.
+/// Returns the ratio of a step to a sampling period.
 ///
-/// @throws std::invalid_argument naming both when h is neither a whole multiple nor a whole
-///         fraction of the period, as `whole_number` tells
+/// @throws std::invalid_argument with both values if h is neither a multiple nor an integer
+/// fraction of the period (`whole_number`)
 StepRatio step_ratio(double step, double period);
 
-/// The whole multiple or fraction of a period nearest to a step; the step itself where that is
-/// further off than this share of it.
+/// The multiple or integer fraction of a period nearest to a step; the step itself if their
+/// relative difference exceeds `tolerance`.
 double nearest_step(double step, double period, double tolerance = kStepExcess);
 
-/// What steps of at most this length are counted in: a period, or a whole part of one where they
-/// are shorter.
+/// Tick that divides steps of at most this length: the period or an integer fraction of it.
 double tick_of_steps(double longest, double period);
 
-/// How many ticks a step of at most this length has, at least 1.
+/// Number of ticks in a step of at most this length, at least 1.
 int ticks_in_step(double longest, double tick);
 
-/// Ticks that reach over a duration, however many; at least one.
+/// Number of ticks that cover a duration, at least 1.
 int ticks_over(double duration, double tick);
 
-/// The tick at which a step of so many ends: with a sample, where it reaches one. There controls
-/// jump, and a step across would take a line for the jump.
+/// Last tick of a step of at most `ticks` ticks. A step ends at the latest at the next sample,
+/// since controls jump there and a step across the jump would replace it by a ramp.
 ///
 /// @param in_period  ticks from sample to sample
 int end_of_step(int begin, int ticks, int in_period);
 
-/// The longest whole multiple or fraction of a period within this length.
+/// The longest multiple or integer fraction of a period that is at most this length.
 double longest_step(double longest, double period);
 
 }  // namespace estimator

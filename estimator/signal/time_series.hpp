@@ -7,43 +7,43 @@
 
 namespace estimator {
 
-/// A lasting step in what a sensor reads: counts lost or gained between two samples.
+/// A lasting step in a sensor's readings: encoder counts lost or gained between two samples.
 struct ZeroShift {
   int sensor = 0;     ///< index among the segment's sensors
-  int sample = 0;     ///< the first that is shifted; all later ones are
-  int parameter = 0;  ///< of the mechanism: by how much readings are larger since [rad or m]
+  int sample = 0;     ///< first shifted sample; all later ones are shifted too
+  int parameter = 0;  ///< index in the mechanism: increase of the readings [rad or m]
 };
 
-/// Stretch of a recording over which its state goes on.
+/// A run of samples in a recording over which the state is continuous.
 ///
-/// Row k was sampled at start + time(k). The control in row k is held over [t_k, t_{k+1}).
-/// A NaN angle means "not observed" (a sensor's channel was missing), as does one of an inertial
-/// sensor, whose own rate may be lower; controls are finite.
+/// Row k was sampled at start + time(k). The control in row k is held over [t_k, t_{k+1}). NaN
+/// means "not observed": an encoder's channel was missing, or another sensor has a lower sampling
+/// rate. Controls are finite.
 struct Segment {
   double start = 0.0;        ///< time of row 0 [s]
-  double period = 0.0;       ///< sampling period, the mean one where it varies [s], > 0
+  double period = 0.0;       ///< sampling period, the mean one if it varies [s], > 0
   Eigen::MatrixXd angles;    ///< samples × sensors, in their order [rad or m]
-  Eigen::MatrixXd controls;  ///< samples × motorised hinges, in hinge order [unit of the control]
-  Eigen::MatrixXd withheld;  ///< samples × sensors whose readings are not used; mostly none
-  /// Of the rows from the first on, rising from 0 [s]; empty: every `period`.
+  Eigen::MatrixXd controls;  ///< samples × motors, in joint order [unit of the control]
+  Eigen::MatrixXd withheld;  ///< samples × held-out sensors; usually no columns
+  /// Times of the rows relative to the first [s], ascending from 0; empty: every `period`.
   std::vector<double> times = {};
   std::vector<ZeroShift> shifts = {};
-  bool begins = false;                  ///< its recording begins with it
-  std::vector<int> absent_bodies = {};  ///< of the mechanism, that are not there (Body::only_in)
-  /// Where joints stand about at row 0, in the mechanism's order, as far as it is known of what was
-  /// recorded before [rad or m]; empty: nothing is. It tells in which way loops are assembled.
+  bool begins = false;                  ///< whether it is the first of its recording
+  std::vector<int> absent_bodies = {};  ///< bodies of the mechanism that are not mounted
+  /// Approximate joint coordinates at row 0, in the mechanism's order, predicted from earlier rows
+  /// [rad or m]; empty: unknown. They select the assembly mode of loops.
   Eigen::VectorXd assembled = {};
   /// Samples × InertialSensor::kAxes of each inertial sensor in order: rates [rad/s], then specific
-  /// forces [m/s²]. No columns: none is read.
+  /// forces [m/s²]. No columns: no inertial readings.
   Eigen::MatrixXd inertial = {};
 
   double time(Eigen::Index sample) const {
     return times.empty() ? static_cast<double>(sample) * period
                          : times[static_cast<std::size_t>(sample)];
   }
-  /// The first sample at `time` or later; sample_count() where there is none.
+  /// The first sample at `time` or later; sample_count() if there is none.
   int first_sample_from(double time) const;
-  /// From the first sample to the last [s].
+  /// Time from the first sample to the last [s].
   double duration() const { return sample_count() > 0 ? time(sample_count() - 1) : 0.0; }
   int sample_count() const { return static_cast<int>(angles.rows()); }
 };
@@ -51,7 +51,7 @@ struct Segment {
 /// Rows [first, first + count) of a segment, with their times and shifts.
 Segment rows_of(const Segment& segment, int first, int count);
 
-/// Whether an instant lies so little after a sample that it is meant to be the sample's own.
+/// Tolerance within which an instant counts as that of a sample.
 inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period
 
 /// A recording: its name (for messages) and its gap-free segments in order of time.

@@ -9,7 +9,7 @@ namespace estimator {
 Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles) {
   Eigen::VectorXd unwrapped = angles;
   bool observed = false;
-  double turns = 0.0;  // whole turns added to the last observed sample
+  double turns = 0.0;  // full turns added to the last observed sample
   double last = 0.0;   // last observed sample as given
   for (double& angle : unwrapped) {
     if (std::isnan(angle)) continue;

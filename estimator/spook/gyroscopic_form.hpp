@@ -2,9 +2,9 @@
 
 namespace estimator {
 
-/// Where the gyroscopic torque −ω × J_w ω of a step is taken.
+/// Velocity at which the gyroscopic torque −ω × J_w ω of a step is evaluated.
 enum class GyroscopicForm {
-  kOld,   ///< at the velocity before the step, as in the paper; first order in h
+  kOld,   ///< the velocity before the step, as in [Mar]; first order in h
   kMean,  ///< −½ (ω × J_w ω⁺ + ω⁺ × J_w ω): time-symmetric, second order in h
 };
 

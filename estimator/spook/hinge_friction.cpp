@@ -9,7 +9,7 @@ namespace {
 using Eigen::Index;
 
 constexpr int kMaxSweeps = 2000;
-// Slack for an axis that sits on the edge between sticking and slipping.
+// Tolerance for an axis at the boundary between sticking and slipping.
 constexpr double kEdgeTolerance = 1e-12;
 
 // Solves the n × n positive definite system in the lower triangle of A, in place.
@@ -47,8 +47,7 @@ bool HingeFrictionSolver::solve(const Eigen::MatrixXd& N, const Eigen::VectorXd&
                                 Eigen::VectorXd& lambda) {
   for (int k = 0; k < kMaxSweeps; ++k) {
     sweep(N, r, bound, stick_speed, lambda);
-    // The first sweep's guess is nearly always right; later ones are worth a solve only where the
-    // guess has changed.
+    // The first guess is nearly always right; later ones need a solve only if they have changed.
     if (k > 0 && contact_ == previous_) continue;
     std::copy(contact_.begin(), contact_.end(), previous_.begin());
     solve_sticking(N, r, bound, stick_speed);
@@ -60,7 +59,7 @@ bool HingeFrictionSolver::solve(const Eigen::MatrixXd& N, const Eigen::VectorXd&
   return false;
 }
 
-// Each axis in turn, the others held. −B ω/s with ω = rest + N_jj λ gives λ = −B rest/(s + B N_jj).
+// One axis at a time: −B ω/s with ω = rest + N_jj λ gives λ = −B rest/(s + B N_jj).
 void HingeFrictionSolver::sweep(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
                                 const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed,
                                 Eigen::VectorXd& lambda) {

@@ -5,14 +5,14 @@
 
 namespace estimator {
 
-/// Regularised dry friction on several axes that act on one another: finds λ with
+/// Solves regularized dry friction on several coupled axes: finds λ with
 ///
 ///   ω = r + N λ,   λ_j = −B_j clamp(ω_j / s_j, −1, 1).
 ///
-/// It is the stationary point of a strictly convex quadratic in the box |λ_j| ≤ B_j, so there is
-/// exactly one. Projected Gauss–Seidel guesses which axes stick, an exact solve on those finds λ,
-/// and the guess is verified; plain semismooth Newton would cycle on some states [METHOD 3].
-/// Nothing allocates after construction.
+/// It is the stationary point of a strictly convex quadratic in the box |λ_j| ≤ B_j, so it is
+/// unique. Projected Gauss–Seidel guesses the set of sticking axes, an exact solve for that set
+/// gives λ, and the guess is verified. Plain semismooth Newton would cycle on some states [METHOD
+/// 3]. No allocation after construction.
 class HingeFrictionSolver {
  public:
   HingeFrictionSolver() = default;
@@ -24,8 +24,8 @@ class HingeFrictionSolver {
   /// @param r       ω without dry friction [rad/s]
   /// @param bound   B_j ≥ 0 [N·m·s]
   /// @param stick_speed s_j > 0 [rad/s]
-  /// @param lambda  start of the iteration, |λ_j| ≤ B_j; the solution [N·m·s]
-  /// @return false where the limit of sweeps was reached; λ is then the last sweep's
+  /// @param lambda  initial value of the iteration, |λ_j| ≤ B_j; the solution [N·m·s]
+  /// @return false if the limit of iterations was reached; λ is then the last iterate
   bool solve(const Eigen::MatrixXd& N, const Eigen::VectorXd& r, const Eigen::VectorXd& bound,
              const Eigen::VectorXd& stick_speed, Eigen::VectorXd& lambda);
 

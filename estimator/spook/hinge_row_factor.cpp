@@ -7,8 +7,8 @@
 namespace estimator {
 namespace {
 
-// A pivot this small against the diagonal it came from is cancellation: the rows are dependent.
-// Twenty links in line leave 1e-3 of the diagonal, a loop of rigid hinges round-off.
+// A pivot this small relative to its original diagonal means linearly dependent rows. Twenty
+// collinear links leave 1e-3 of the diagonal, a loop of rigid joints only round-off.
 constexpr double kPivotTolerance = 1e-13;
 
 }  // namespace
@@ -18,7 +18,7 @@ HingeRowFactor::HingeRowFactor(std::vector<int> first_block) : first_(std::move(
   for (std::size_t j = 0; j < first_.size(); ++j) {
     const auto first = static_cast<std::size_t>(first_[j]);
     assert(first <= j);
-    // Every earlier row holds a block at least, so count ≥ j ≥ first.
+    // Every earlier row has at least one block, so count ≥ j ≥ first.
     offset_.push_back(count - first);
     count += j - first + 1;
   }

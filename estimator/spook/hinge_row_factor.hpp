@@ -5,9 +5,9 @@
 
 namespace estimator {
 
-/// Cholesky factor of a symmetric matrix of 5×5 blocks, one block row a hinge, stored by its
-/// envelope: block row j begins at the first block that is not zero. The envelope holds all fill,
-/// so a chain costs O(hinges) and any graph works. Nothing allocates after construction.
+/// Cholesky factor of a symmetric matrix of 5×5 blocks, one block row per joint, stored as an
+/// envelope: block row j starts at its first nonzero block. Fill-in stays within the envelope, so a
+/// chain costs O(joints), and any graph is possible. No allocation after construction.
 class HingeRowFactor {
  public:
   using Block = Eigen::Matrix<double, 5, 5>;
@@ -26,8 +26,8 @@ class HingeRowFactor {
     return blocks_[offset_[static_cast<std::size_t>(j)] + static_cast<std::size_t>(k)];
   }
 
-  /// Replaces the matrix by its factor L. Returns false, leaving rubbish, where the matrix is not
-  /// positive definite to working accuracy.
+  /// Replaces the matrix by its factor L. Returns false, with undefined contents, if the matrix is
+  /// not positive definite to working accuracy.
   bool factorise();
 
   /// x ← L⁻¹ x for x that is zero in the block rows before `begin`.

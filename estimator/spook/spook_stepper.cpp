@@ -15,7 +15,7 @@ namespace {
 
 using HingeRows = HingeRowFactor::Rows;
 
-// The mean gyroscopic torque is a fixed point that contracts by about h ω a round.
+// The mean gyroscopic torque needs a fixed-point iteration, contracting by about h ω per round.
 constexpr int kMaxGyroscopicIterations = 60;
 constexpr double kGyroscopicTolerance = 1e-10;  // of the fastest body
 
@@ -30,7 +30,7 @@ bool has_damping(const HingeValues& values) {
          values.motor_gain * values.back_emf != 0.0;
 }
 
-// Part of the constraint rows on one body: sign·[I, −[c]×; 0, nᵀ] (v, ω) with Wᵀ the angular part.
+// Constraint rows times velocity of one body: sign·[I, −[c]×; 0, nᵀ] (v, ω), Wᵀ the angular part.
 HingeRows rows_times(double sign, const Eigen::Matrix<double, 3, 5>& W, const Eigen::Vector3d& v,
                      const Eigen::Vector3d& omega) {
   HingeRows product = W.transpose() * omega;
@@ -137,7 +137,7 @@ StepOutcome SpookStepper::step(State& state, const Eigen::Ref<const Eigen::Vecto
   return StepOutcome::kGyroscopicNotConverged;
 }
 
-// Velocities and multipliers for the current partners of the gyroscopic torque.
+// Velocities and multipliers for the current ω' of the gyroscopic torque.
 StepOutcome SpookStepper::solve_velocities() {
   apply_known_impulses();
   reduce_right_hand_side();
@@ -147,7 +147,7 @@ StepOutcome SpookStepper::solve_velocities() {
   return StepOutcome::kOk;
 }
 
-// Makes ω⁺ the partner of ω in the gyroscopic torque; how far it moved, relative to its size.
+// Sets ω' = ω⁺ in the gyroscopic torque; returns its relative change.
 double SpookStepper::take_partners() {
   double change = 0.0, size = 0.0;
   for (BodyWork& body : bodies_) {
@@ -195,7 +195,7 @@ void SpookStepper::load_hinges(const State& state,
   }
 }
 
-// HingeRows and axis on each body of the hinge; A v into c_, Ḡ v into omega.
+// Computes HingeRows and axis on each body of the joint; A v into c_, Ḡ v into omega.
 void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
   const HingeGeometry& geometry = hinge.geometry;
   HingeRows A_v = HingeRows::Zero();
@@ -217,7 +217,7 @@ void SpookStepper::load_ends(const State& state, HingeWork& hinge) {
   c_[static_cast<std::size_t>(&hinge - hinges_.data())] = A_v;
 }
 
-// v + M⁻¹ (h (f + f_g) + known torques), with f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' the partner.
+// v + M⁻¹ (h (f + f_g) + known torques), f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' the partner.
 void SpookStepper::apply_known_impulses() {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     BodyWork& body = bodies_[i];
@@ -315,8 +315,8 @@ void SpookStepper::assemble_axes() {
   N_.triangularView<Eigen::StrictlyUpper>() = N_.transpose();
 }
 
-// (I + N D) ω = r + N λ_f  ⇒  ω = r̂ + N̂ λ_f, one axis at a time. False where 1 + D N is not
-// positive: negative damping stronger than the inertia.
+// (I + N D) ω = r + N λ_f  ⇒  ω = r̂ + N̂ λ_f, one axis at a time. Returns false if 1 + D N is not
+// positive, that is, if negative damping exceeds the inertia.
 bool SpookStepper::eliminate_damping() {
   N_damped_ = N_;
   r_damped_ = r_;
@@ -327,7 +327,7 @@ bool SpookStepper::eliminate_damping() {
     if (!(pivot > 0.0)) return false;
     const double factor = D / pivot;
     r_damped_ -= factor * r_damped_[a] * N_damped_.col(a);
-    // The column changes while the others are updated with it, so it goes last.
+    // Column a is used to update the others, so it is updated last.
     for (Eigen::Index b = 0; b < r_.size(); ++b) {
       if (b != a) N_damped_.col(b) -= factor * N_damped_(a, b) * N_damped_.col(a);
     }

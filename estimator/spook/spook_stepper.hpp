@@ -13,32 +13,32 @@
 
 namespace estimator {
 
-/// How a step ended. A failed step leaves the state as it was.
+/// Outcome of a step. A failed step leaves the state unchanged.
 enum class StepOutcome {
   kOk,
-  kSingular,                ///< constraint rows depend on one another: a loop needs ε > 0
-  kFrictionNotConverged,    ///< load-proportional friction too strong for its fixed point
-  kGyroscopicNotConverged,  ///< the step is too long for the bodies' spin
+  kSingular,                ///< linearly dependent constraint rows: a loop needs ε > 0
+  kFrictionNotConverged,    ///< load-dependent friction too large for its fixed-point iteration
+  kGyroscopicNotConverged,  ///< step too long for the bodies' angular velocities
 };
 
-/// Forward SPOOK step of any mechanism: finds v⁺ and the impulses λ of
+/// Forward SPOOK step of a mechanism: finds v⁺ and the impulses λ with
 ///
 ///   M v⁺ − Aᵀ λ − Σ_j Ḡ_jᵀ T_j = M v + h (f + f_g),
 ///   A v⁺ + Σ λ = −(4γ/h) g + γ A v,                        γ = 1/(1 + 4τ/h), Σ = 4 ε γ/h²,
 ///   T_j = T_0,j − D_j ω_j⁺ − B_j clamp(ω_j⁺/s_j, −1, 1),    ω_j = Ḡ_j v,
 ///
-/// then moves q by h v⁺. The gyroscopic torque f_g is −ω × J_w ω or its time-symmetric mean, see
-/// GyroscopicForm. T_0 and D are in hinge_terms.hpp: shaft, motor, back-EMF, constant torque,
-/// spring (on the hinge angle in (−π, π]), viscous friction, drag. The bound of the dry friction is
+/// then moves q by h v⁺. For the gyroscopic torque f_g see GyroscopicForm. T_0 and D are in
+/// hinge_terms.hpp: rotor, motor, back-EMF, constant torque, spring (on the joint angle in (−π,
+/// π]), viscous friction, drag. The bound of the dry friction is
 ///
 ///   B = h (τ_c + τ_δ exp(−ζ ω²)) + rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|)
 ///
-/// with λ in components of the hinge frame. Source: [Mar, eqs. 2.18, 2.24, appendix F] as corrected
+/// with λ in components of the joint frame. Source: [Mar, eqs. 2.18, 2.24, appendix F] as corrected
 /// in docs/method.md.
 ///
-/// λ is eliminated with S = A M⁻¹ Aᵀ + Σ (positive definite for trees down to ε = 0, for loops with
-/// ε > 0), which leaves one scalar T_j a hinge; D enters exactly by rank-one updates.
-/// A step does not allocate. Not safe to share between threads; copies are independent.
+/// λ is eliminated with S = A M⁻¹ Aᵀ + Σ, which is positive definite for trees down to ε = 0, for
+/// loops with ε > 0. This leaves one scalar T_j per joint; D is included exactly by rank-one
+/// updates. A step does not allocate. Instances are not thread-safe; copies are independent.
 class SpookStepper {
  public:
   /// @param step h [s], > 0
@@ -46,23 +46,23 @@ class SpookStepper {
                GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
   /// Advances the state by one step.
-  /// @param control mean of each motorised hinge's control over the step, in hinge order
+  /// @param control mean control of each joint with a motor over the step, in joint order
   StepOutcome step(State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
 
   double step_size() const { return h_; }
 
-  /// Constraint impulses λ of the last step, five a hinge: point in the world frame [N·s], axis
+  /// Constraint impulses λ of the last step, five per joint: point in the world frame [N·s], axis
   /// [N·m·s]. The mean force on body a is λ/h.
   const std::vector<HingeRowFactor::Rows>& multipliers() const { return lambda_; }
 
-  /// Dry friction impulses of the last step, one a hinge [N·m·s].
+  /// Dry friction impulses of the last step, one per joint [N·m·s].
   const Eigen::VectorXd& friction_impulses() const { return friction_; }
 
-  /// Bounds B on them, load-dependent part included [N·m·s].
+  /// Their bounds B, including the load-dependent part [N·m·s].
   const Eigen::VectorXd& friction_bounds() const { return bound_; }
 
  private:
-  /// One end of a hinge. The rows on the body are sign·[I, −[c]×; 0, nᵀ].
+  /// One end of a joint. The rows on the body are sign·[I, −[c]×; 0, nᵀ].
   struct End {
     int body = 0;
     double sign = 0.0;  // +1 on body a, −1 on body b
@@ -80,17 +80,17 @@ class SpookStepper {
     double omega;              // before the step
     double T_0, D;
     double dry_bound;  // B without its load-dependent part
-    bool coupled;      // T depends on ω⁺: takes part in the axis system
+    bool coupled;      // T depends on ω⁺: included in the axis system
   };
   struct BodyWork {
     double inverse_mass;
     Eigen::Matrix3d inverse_inertia_body;
     Eigen::Matrix3d R, inverse_inertia;
     Eigen::Vector3d v_old, omega_old, momentum_old;
-    Eigen::Vector3d omega_partner;  // of ω in the gyroscopic torque
+    Eigen::Vector3d omega_partner;  // other velocity in the gyroscopic torque
     Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
-  /// Two hinge ends on one body, row ≥ column.
+  /// Two joint ends on one body, row ≥ column.
   struct Coupling {
     int row, column, row_end, column_end;
   };
@@ -127,8 +127,8 @@ class SpookStepper {
   std::vector<HingeRowFactor::Rows> reduced_;  // L⁻¹ (c − A M⁻¹ p)
   std::vector<HingeRowFactor::Rows> lambda_;   // multipliers
 
-  // Axis system of the coupled hinges: ω = r + N T.
-  std::vector<int> axes_;                                // hinge of each axis
+  // Axis system of the coupled joints: ω = r + N T.
+  std::vector<int> axes_;                                // joint of each axis
   std::vector<std::vector<HingeRowFactor::Rows>> z_;     // L⁻¹ A M⁻¹ Ḡᵀ of each axis
   std::vector<std::vector<HingeRowFactor::Rows>> load_;  // −L⁻ᵀ z: Δλ of a unit axis impulse
   std::vector<HingeRowFactor::Rows> lambda_base_;        // λ without dry friction

@@ -11,14 +11,14 @@
 
 namespace estimator {
 
-/// A free parameter and the column it owns.
+/// A free parameter and its column.
 struct Column {
   ParameterTarget target;
   int column;
   std::vector<Eigen::Index> rows;  ///< first of each three rows of P that depend on it
 };
 
-/// StepResidual with its derivatives; see there for the formulas.
+/// StepResidual with its derivatives; StepResidual documents the formulas.
 template <int kBodies, int kHinges>
 class StepKernel final : public StepResidual, private StepStateDerivatives<kBodies, kHinges> {
   using Base = StepStateDerivatives<kBodies, kHinges>;
@@ -65,7 +65,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   using Base::has_load_friction;
   using Base::motor_, Base::row_scales_, Base::settings_, Base::values_;
 
-  // --- derivatives along parameters -------------------------------------------------------------
+  // --- derivatives by parameters ----------------------------------------------------------------
 
   /// First of each three rows of P that depend on a parameter.
   std::vector<Eigen::Index> impulse_rows(const ParameterTarget& target) const {
@@ -83,7 +83,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     return rows;
   }
 
-  /// Fills the partial derivatives along every free parameter and combines them as `combine` does.
+  /// Computes the partial derivatives by every free parameter and combines them as `combine` does.
   void differentiate_parameters(const StepInput& input, Workspace& ws, StepDerivatives& out) const {
     const auto count = static_cast<Eigen::Index>(columns_.size());
     for (auto* matrix : {&ws.E_p, &ws.P_p}) matrix->setZero(6 * body_count_, count);
@@ -150,7 +150,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     ws.P_p.col(column.column) = ws.E_p.col(column.column);
   }
 
-  /// Moves the hinge point on one body: c = R p changes by R e_i.
+  /// Derivative by the joint point on one body: c = R p changes by R e_i.
   void differentiate_point(Workspace& ws, const Column& column) const {
     const ParameterTarget& target = column.target;
     const auto j = static_cast<std::size_t>(target.element);
@@ -207,7 +207,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
 
   // --- load-dependent friction ------------------------------------------------------------------
 
-  /// Adds what changes through the load-dependent bound: with dλ the multiplier derivative at
+  /// Adds the derivatives through the load-dependent bound. With the multiplier derivative dλ at
   /// fixed bound, dB solves (I − L K) dB = L dλ + frame terms, and dr += (I − N) Ḡᵀ sat dB.
   void differentiate_load(const Workspace& ws, StepDerivatives& out) const {
     const Eigen::Index nv = 6 * body_count_, nc = 5 * hinge_count_, nh = hinge_count_;
@@ -228,7 +228,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       }
       gamma_A.middleRows<5>(5 * j) *= row_scales_[ju].gamma;
     }
-    const Eigen::MatrixXd rate_A = (4.0 / settings_.step) * gamma_A;  // of C and s along q
+    const Eigen::MatrixXd rate_A = (4.0 / settings_.step) * gamma_A;  // of C and s by q
     Eigen::MatrixXd d_v, d_w, d_p;
     if (settings_.form == ResidualForm::kExplicit) {
       for (Eigen::Index j = 0; j < nh; ++j) {
@@ -265,7 +265,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     if (!columns_.empty()) out.along_parameters += through * d_p;
   }
 
-  /// Columns along rotations, 3 a body, among zeros along positions: 6 a body.
+  /// Expands columns for rotations, 3 per body, to 6 per body, with zeros for positions.
   Eigen::MatrixXd along_rotations(const Eigen::MatrixXd& columns) const {
     Eigen::MatrixXd all = Eigen::MatrixXd::Zero(columns.rows(), 6 * body_count_);
     for (Eigen::Index i = 0; i < body_count_; ++i) {
@@ -273,7 +273,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     }
     return all;
   }
-  /// The reverse: drops the columns along positions.
+  /// The inverse: drops the columns for positions.
   Eigen::MatrixXd rotations_of(const Eigen::MatrixXd& all) const {
     Eigen::MatrixXd columns(all.rows(), 3 * body_count_);
     for (Eigen::Index i = 0; i < body_count_; ++i) {

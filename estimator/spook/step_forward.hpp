@@ -13,8 +13,8 @@
 
 namespace estimator {
 
-/// Value part of StepResidual: fills a workspace with everything one transition needs.
-/// Sizes are template arguments so that the common mechanisms run on unrolled fixed-size algebra.
+/// Value part of StepResidual: computes a workspace for one transition. Sizes are template
+/// arguments so that common mechanisms use unrolled fixed-size algebra.
 template <int kBodies, int kHinges>
 class StepForward {
  public:
@@ -143,7 +143,7 @@ class StepForward {
       const HingeTerms& terms = ws.hinges[j];
       const auto row = static_cast<Eigen::Index>(5 * j);
       Eigen::Matrix<double, 5, 1> Av, Aw;
-      ws.A.template middleRows<5>(row).setZero();  // may have served hinges between other bodies
+      ws.A.template middleRows<5>(row).setZero();  // may contain rows of other hinges
       ws.A.template block<5, 6>(row, 6 * hinge.body_b) = hinge_rows_b(terms.geometry);
       Av.noalias() = ws.A.template block<5, 6>(row, 6 * hinge.body_b) *
                      ws.v.template segment<6>(6 * hinge.body_b);
@@ -223,14 +223,14 @@ class StepForward {
     }
   }
 
-  /// Multipliers that load the friction: predicted ones, or the explicit form's own.
+  /// Multipliers on which the friction depends: predicted ones, or those of the explicit form.
   Eigen::Matrix<double, 5, 1> bearing_multipliers(const Workspace& ws, std::size_t j) const {
     const auto row = static_cast<Eigen::Index>(5 * j);
     if (settings_.form == ResidualForm::kImplicit) return ws.lambda.template segment<5>(row);
     return -row_scales_[j].sigma_w_inv.cwiseProduct(ws.s.template segment<5>(row));
   }
 
-  /// Load-dependent friction changes the multipliers it depends on.
+  /// Fixed-point iteration: load-dependent friction changes the multipliers on which it depends.
   void iterate_load_friction(Workspace& ws) const {
     for (int round = 0; round < kMaxLoadIterations; ++round) {
       double change = 0.0, size = 0.0;
@@ -270,7 +270,7 @@ class StepForward {
   StepSettings settings_;
   int body_count_;
   int hinge_count_;
-  std::vector<int> motor_;  ///< control column of each hinge, −1 without motor
+  std::vector<int> motor_;  ///< control column of each joint, −1 without motor
   std::vector<RowScales> row_scales_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace estimator {
 
-/// Everything about one body that a step needs at one configuration and pair of velocities.
+/// Data of one body at one configuration and pair of velocities.
 struct BodyTerms {
   Eigen::Vector3d r;
   Eigen::Matrix3d R;  ///< body to world
@@ -23,10 +23,10 @@ struct BodyTerms {
   Eigen::Matrix3d inertia_inverse;
   Eigen::Vector3d v, omega;  ///< before the step
   Eigen::Vector3d v_next, omega_next;
-  Eigen::Vector3d omega_gyro;  ///< partner of ω in the gyroscopic torque: ω itself or ω⁺
+  Eigen::Vector3d omega_gyro;  ///< other velocity in the gyroscopic torque: ω or ω⁺
 };
 
-/// Constants of a hinge's five constraint rows.
+/// Constants of a joint's five constraint rows.
 struct RowScales {
   double gamma;                             ///< γ = 1/(1 + 4τ/h)
   Eigen::Matrix<double, 5, 1> sigma;        ///< Σ
@@ -34,20 +34,20 @@ struct RowScales {
   Eigen::Matrix<double, 5, 1> rho;          ///< 1 − Σ_w⁻¹ Σ
 };
 
-/// Everything about one hinge that a step needs.
+/// Data of one joint in a step.
 struct HingeTerms {
   HingeGeometry geometry;
-  double omega, omega_next;       ///< hinge speed before and after
-  double angle;                   ///< θ, where a spring acts
-  Eigen::RowVector3d angle_turn;  ///< ∂θ/∂δψ_b = −∂θ/∂δψ_a, where a spring acts
+  double omega, omega_next;       ///< joint speed before and after
+  double angle;                   ///< θ, if a spring acts
+  Eigen::RowVector3d angle_turn;  ///< ∂θ/∂δψ_b = −∂θ/∂δψ_a, if a spring acts
   double damping;                 ///< D of axis_damping
   double sat;                     ///< saturation of the dry friction
   double bound;                   ///< B, including the load-dependent part
   double torque;                  ///< T, axis impulse [N·m·s]
 };
 
-/// A·B without Eigen's blocked product where the sizes are known: packing costs more than the
-/// arithmetic of some 12 x 10 x 12. The result refers to A and B.
+/// A·B without Eigen's blocked product for fixed sizes, since packing costs more than the
+/// arithmetic of about 12 x 10 x 12. The result refers to A and B.
 template <typename A, typename B>
 auto multiply(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   if constexpr (A::SizeAtCompileTime != Eigen::Dynamic) {
@@ -57,11 +57,11 @@ auto multiply(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   }
 }
 
-/// Products of one evaluation, reused by the linearisation. Sizes are fixed at compile time for
-/// the common mechanisms and dynamic otherwise.
+/// Products of one evaluation, reused for the linearization. Sizes are fixed at compile time for
+/// common mechanisms and dynamic otherwise.
 ///
-/// Impulses change along the bodies' rotations only, so their derivatives are stored between the
-/// rotations, 3 a body, of the tangent directions, 6 a body.
+/// Impulses depend on the bodies' rotations only. Their derivatives are therefore stored for the
+/// rotations, 3 per body, instead of all tangent directions, 6 per body.
 template <int kBodies, int kHinges>
 struct StepWorkspace {
   static constexpr int kV = kBodies == Eigen::Dynamic ? Eigen::Dynamic : 6 * kBodies;
@@ -87,17 +87,17 @@ struct StepWorkspace {
   VectorV v, w, p, phi, residual;
   VectorC c, s, lambda, big_lambda;
 
-  // Linearisation.
-  MatrixTT P_q, P_v, P_w;  ///< ∂P for P = M φ − Aᵀ λ − p at fixed φ, λ; P_v lacks −M along r
+  // Linearization.
+  MatrixTT P_q, P_v, P_w;  ///< ∂P for P = M φ − Aᵀ λ − p at fixed φ, λ; P_v lacks −M by r
   MatrixTT E_q;            ///< ∂(M w − p − Aᵀ Λ)/∂q at fixed Λ
-  MatrixCT C_turn, s_turn;  ///< ∂(A φ − c)/∂q at fixed φ and ∂s/∂q, less (4γ/h) A
+  MatrixCT C_turn, s_turn;  ///< ∂(A φ − c)/∂q at fixed φ and ∂s/∂q, minus (4γ/h) A
   MatrixVC Y_t;             ///< Aᵀ ρ S⁻¹
   MatrixVV N;               ///< Y_t A M⁻¹
-  MatrixVT N_turn;          ///< columns of N along the rotations
+  MatrixVT N_turn;          ///< columns of N for the rotations
   MatrixVC Aw_t;            ///< Aᵀ Σ_w⁻¹
   MatrixVC gamma_t;         ///< (Aᵀ Σ_w⁻¹ + Y_t) γ
-  Eigen::Matrix<double, kV, Eigen::Dynamic> E_p, P_p;  ///< as E_q, P_q, along free parameters
-  Eigen::Matrix<double, kC, Eigen::Dynamic> s_p, C_p;  ///< as s_q, C_q, along free parameters
+  Eigen::Matrix<double, kV, Eigen::Dynamic> E_p, P_p;  ///< as E_q, P_q, by free parameters
+  Eigen::Matrix<double, kC, Eigen::Dynamic> s_p, C_p;  ///< as s_q, C_q, by free parameters
 
   void resize(int bodies_count, int hinges_count) {
     if (static_cast<int>(bodies.size()) == bodies_count &&

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// Load-dependent part of the dry friction bound [N·m·s], multipliers as impulses in the hinge
+/// Load-dependent part of the dry friction bound [N·m·s], with multipliers as impulses in the joint
 /// frame: rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄| + |λ₅|) [Mar, eq. F.4].
 inline double load_bound(const HingeValues& values, const HingeGeometry& geometry,
                          const Eigen::Matrix<double, 5, 1>& lambda) {
@@ -19,7 +19,7 @@ inline double load_bound(const HingeValues& values, const HingeGeometry& geometr
          values.load_friction_angular * (std::abs(lambda[3]) + std::abs(lambda[4]));
 }
 
-/// Gradient of `load_bound` along the multipliers and along the rotation of body b.
+/// Gradient of `load_bound` by the multipliers and by the rotation of body b.
 struct LoadGradient {
   Eigen::Matrix<double, 5, 1> along_multipliers;
   Eigen::Vector3d along_turn;
@@ -42,11 +42,11 @@ inline LoadGradient load_gradient(const HingeValues& values, const HingeGeometry
   return gradient;
 }
 
-/// What drives a hinge's axis during one step.
+/// Inputs of a joint's axis during one step.
 struct AxisDrive {
   double angle;                ///< θ [rad]
   double control;              ///< mean control over the step
-  double control_delay_slope;  ///< its derivative along the input delay [unit/s]
+  double control_delay_slope;  ///< its derivative by the input delay [unit/s]
 };
 
 /// ∂T/∂(quantity) of the axis impulse, at fixed velocities and multipliers.
@@ -88,7 +88,7 @@ inline double torque_derivative(HingeQuantity quantity, const HingeValues& value
     case HingeQuantity::kInputDelay:
       return h * values.motor_gain * drive.control_delay_slope;
     default:
-      return 0.0;  // points act on the rows, encoder offsets on the observations
+      return 0.0;  // points affect the rows, encoder offsets the observations
   }
 }
 

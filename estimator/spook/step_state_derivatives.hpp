@@ -9,7 +9,7 @@
 
 namespace estimator {
 
-/// State part of StepResidual's derivatives: along configuration, velocity and next velocity.
+/// State part of StepResidual's derivatives: by configuration, velocity and next velocity.
 template <int kBodies, int kHinges>
 class StepStateDerivatives : public StepForward<kBodies, kHinges> {
   using Base = StepForward<kBodies, kHinges>;
@@ -131,7 +131,7 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
     const auto row = static_cast<Eigen::Index>(5 * j);
     const int a = hinge.body_a, b = hinge.body_b;
 
-    // d(A y) along rotations; y = φ − γ v for C, w − γ v for s.
+    // d(A y) by rotations; y = φ − γ v for C, w − γ v for s.
     const auto add_rows = [&](typename Workspace::MatrixCT& out,
                               const typename Workspace::VectorV& y_next) {
       const Eigen::Vector3d y_b = y_next.template segment<3>(6 * b + 3) -
@@ -236,7 +236,7 @@ class StepStateDerivatives : public StepForward<kBodies, kHinges> {
     }
   }
 
-  /// Adds to the columns along rotations: `all` to all rows, `rotational` to those of rotations.
+  /// Adds to the columns for rotations: `all` to all rows, `rotational` to the rows of rotations.
   template <typename Out>
   void add_along_rotations(const typename Workspace::MatrixVT& all,
                            const typename Workspace::MatrixTT& rotational, Out& out) const {

@@ -32,7 +32,7 @@ bool is_same(const Expression& a, const Expression& b) {
   return !a.is_constant() && !b.is_constant() && a.node() == b.node();
 }
 
-/// Sums and products do not depend on the order of their operands.
+/// Orders the operands of sums and products, so that equal ones share a node.
 Expression commutative(Operation operation, const Expression& a, const Expression& b) {
   ExpressionGraph& graph = graph_of(a, b);
   const bool swap = graph.node_of(b) < graph.node_of(a);

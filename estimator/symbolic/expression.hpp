@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// What a node of an expression graph computes from its operands a, b, c.
+/// Operation of a node in an expression graph, with operands a, b, c.
 enum class Operation : unsigned char {
   kConstant,
   kInput,
@@ -24,17 +24,17 @@ enum class Operation : unsigned char {
   kMagnitude,            ///< |a|
   kSign,                 ///< −1 for a < 0, else 1
   kRound,                ///< to the nearest integer; its derivative is taken as zero
-  kSelect,               ///< b where a > 0, else c
-  kMultiplyAdd,          ///< a b + c; made by LaneProgram alone, like the next two
+  kSelect,               ///< b if a > 0, else c
+  kMultiplyAdd,          ///< a b + c; created by LaneProgram only, like the next two
   kMultiplySubtract,     ///< a b − c
   kNegativeMultiplyAdd,  ///< c − a b
 };
 
 class ExpressionGraph;
 
-/// A number that is not known yet: a constant, or a node of a graph that outlives it. Arithmetic on
-/// expressions records what to compute; wherever a formula is written as a template over its scalar
-/// type, it can be recorded once, differentiated exactly and run on many data at a time.
+/// A symbolic number: a constant, or a node of a graph that outlives it. Arithmetic on expressions
+/// records operations. A formula written as a template over its scalar type can thus be recorded
+/// once, differentiated exactly and evaluated on many data at once.
 class Expression {
  public:
   Expression() = default;
@@ -71,13 +71,13 @@ Expression abs(const Expression& a);
 /// The nearest integer.
 Expression nearest(const Expression& a);
 inline double nearest(double x) { return std::nearbyint(x); }
-/// `yes` where `condition` > 0, else `no`. What is not selected may be undefined.
+/// `yes` if `condition` > 0, else `no`. The other one may be undefined.
 Expression select_positive(const Expression& condition, const Expression& yes,
                            const Expression& no);
 
-/// Nodes of expressions, each stored once: equal subexpressions are one node, and what needs no
-/// computing (sums with zero, products with one, constants) leaves no node. Operands come before
-/// the nodes that use them.
+/// Directed acyclic graph of expressions. Equal subexpressions share one node, and trivial
+/// operations (sums with zero, products with one, constants) create none. Operands precede their
+/// uses.
 class ExpressionGraph {
  public:
   struct Node {
@@ -95,7 +95,7 @@ class ExpressionGraph {
 
   const std::vector<Node>& nodes() const { return nodes_; }
 
-  /// The node that computes an operation, new where no equal one exists. No simplification.
+  /// Returns the node of an operation, reusing an equal one. Does not simplify.
   Expression intern(Operation operation, const Expression& a, const Expression& b = Expression(),
                     const Expression& c = Expression());
 
@@ -118,11 +118,11 @@ class ExpressionGraph {
   std::unordered_map<Node, int, Hash, Equal> index_;
 };
 
-/// Derivatives of expressions of one graph along one of its inputs, exact, in the same graph.
+/// Exact derivatives of expressions with respect to inputs, as expressions of the same graph.
 ///
 /// @param inputs   unknowns (of ExpressionGraph::input)
-/// @param outputs  what to differentiate
-/// @return outputs × inputs, by rows
+/// @param outputs  expressions to differentiate
+/// @return outputs × inputs, row by row
 std::vector<std::vector<Expression>> differentiate(ExpressionGraph& graph,
                                                    const std::vector<Expression>& outputs,
                                                    const std::vector<Expression>& inputs);

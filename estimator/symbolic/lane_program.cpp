@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-/// Chooses the section, the order and the row of every node that an output needs.
+/// Assigns a section, an order and a row to every node that an output needs.
 class LaneCompiler {
  public:
   LaneCompiler(const ExpressionGraph& graph, LaneProgram& program)
@@ -43,7 +43,7 @@ class LaneCompiler {
 
   const Node& node(int index) const { return nodes_[static_cast<std::size_t>(index)]; }
 
-  /// Nodes that outputs need, operands first and near to where they are used.
+  /// Nodes that outputs need: operands first, close to their uses.
   void order(const std::vector<std::vector<Expression>>& outputs) {
     std::vector<bool> seen(nodes_.size(), false);
     std::vector<int> stack;
@@ -58,7 +58,7 @@ class LaneCompiler {
     }
   }
 
-  /// One step of the depth-first search: descends into an operand, or books the node on top.
+  /// One step of the depth-first search: visits an operand, or emits the node on top.
   void visit(std::vector<int>& stack, std::vector<bool>& seen) {
     const int top = stack.back();
     const auto at = static_cast<std::size_t>(top);
@@ -83,7 +83,7 @@ class LaneCompiler {
     order_.push_back(top);
   }
 
-  /// Moves what differs between lanes into the first section that uses it.
+  /// Moves nodes that differ between lanes to the first section that uses them.
   void delay(const std::vector<std::vector<Expression>>& outputs) {
     std::vector<int> first_use(nodes_.size(), static_cast<int>(outputs.size()));
     const auto use = [&](int index, int section) {
@@ -105,7 +105,7 @@ class LaneCompiler {
     }
   }
 
-  /// Marks products that only one sum of the same section uses: they become part of it.
+  /// Marks products that are used only by one sum of the same section, to fuse them.
   void fuse() {
     for (const int index : order_) {
       const Node& n = node(index);
@@ -143,11 +143,11 @@ class LaneCompiler {
     return {n.operation, index, n.a, n.b, n.c};
   }
 
-  /// Puts instructions of one operation behind one another wherever operands allow it: going from
-  /// one operation to another takes longer than most operations.
+  /// Groups instructions of one operation where operands allow it, since a change of the operation
+  /// takes longer than most operations.
   static std::vector<LaneProgram::Instruction> in_runs(
       const std::vector<LaneProgram::Instruction>& list) {
-    std::vector<int> place(1 + maximum_row(list), -1);  // of the instruction that makes a node
+    std::vector<int> place(1 + maximum_row(list), -1);  // of the instruction that computes a node
     for (std::size_t i = 0; i < list.size(); ++i) {
       place[static_cast<std::size_t>(list[i].out)] = static_cast<int>(i);
     }
@@ -159,7 +159,7 @@ class LaneCompiler {
       });
     };
     std::vector<LaneProgram::Instruction> result;
-    std::size_t first = 0;  // of those left
+    std::size_t first = 0;  // of the remaining ones
     while (first < list.size()) {
       const Operation operation = list[first].operation;
       for (std::size_t i = first; i < list.size(); ++i) {
@@ -180,8 +180,8 @@ class LaneCompiler {
     return static_cast<std::size_t>(largest);
   }
 
-  /// Instructions of one section. Rows are reused as soon as their node has had its last use,
-  /// unless it belongs to an earlier section, which is not run again.
+  /// Emits the instructions of one section. A row is reused after the last use of its node, unless
+  /// the node belongs to an earlier section, which is not run again.
   void emit(int section) {
     std::vector<LaneProgram::Instruction> list;
     for (const int index : order_) {
@@ -213,7 +213,7 @@ class LaneCompiler {
     program_.sections_[static_cast<std::size_t>(section)] = std::move(list);
   }
 
-  /// Whether a node's value must outlive its section.
+  /// Whether a node's value is used after its section.
   bool is_kept(int index, int section) {
     if (pinned_[static_cast<std::size_t>(index)]) return true;
     if (used_later_.empty()) find_used_later();

@@ -7,12 +7,12 @@
 
 namespace estimator {
 
-/// Expressions of one graph, made into a list of instructions that work on rows of numbers: a row
-/// holds one quantity of several lanes, that is of several independent evaluations side by side.
+/// Expressions of one graph, compiled to instructions on rows of numbers. A row holds one quantity
+/// in several lanes, that is, independent evaluations side by side.
 ///
-/// Sections run one after the other and may be repeated, as long as all before them have run since
-/// their inputs changed: what an earlier section computed, a later one uses without computing it
-/// again. Section 0 is for what is the same in all lanes.
+/// Sections run in order. A section may be repeated if all earlier ones have run since their inputs
+/// changed: later sections reuse the results of earlier ones. Section 0 is for values common to all
+/// lanes.
 class LaneProgram {
  public:
   /// An unknown, and the first section that may use it.
@@ -23,19 +23,19 @@ class LaneProgram {
 
   LaneProgram() = default;
 
-  /// @param outputs  one list a section
+  /// @param outputs  one list per section
   LaneProgram(const ExpressionGraph& graph, const std::vector<Input>& inputs,
               const std::vector<std::vector<Expression>>& outputs);
 
   int row_count() const { return row_count_; }
-  /// Instructions of a section.
+  /// Number of instructions in a section.
   int size(int section) const {
     return static_cast<int>(sections_[static_cast<std::size_t>(section)].size());
   }
 
   /// Row of an input, in the order given.
   int input_row(int input) const { return input_rows_[static_cast<std::size_t>(input)]; }
-  /// Row of an output; several outputs may share one, and one may be an input's or a constant's.
+  /// Row of an output; outputs may share a row, also with an input or a constant.
   int output_row(int section, int output) const {
     return output_rows_[static_cast<std::size_t>(section)][static_cast<std::size_t>(output)];
   }

@@ -27,7 +27,7 @@ void LaneProgram::run(int section, double* rows) const {
   const std::vector<Instruction>& list = sections_[static_cast<std::size_t>(section)];
   const Instruction* next = list.data();
   const Instruction* const end = next + list.size();
-  // One operation after the other of a kind, as the compiler has put them.
+  // Runs of instructions with the same operation, as grouped by the compiler.
   const auto run_alike = [&](auto&& work) {
     const Operation operation = next->operation;
     do {

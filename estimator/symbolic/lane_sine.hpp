@@ -11,15 +11,15 @@ inline constexpr int kVector = 4;
 typedef double Vector4 __attribute__((vector_size(kVector * sizeof(double)), may_alias));
 typedef long long Integer4 __attribute__((vector_size(kVector * sizeof(long long)), may_alias));
 
-/// Beyond this the reduction below loses digits [rad].
+/// Above this the range reduction below loses accuracy [rad].
 inline constexpr double kReducedSineMax = 1e5;
 
-/// out = sin(x + quarter π/2), within 1.5 units in the last place of the C library's.
+/// out = sin(x + quarter π/2), within 1.5 units in the last place of the C library.
 ///
 /// x is reduced by a multiple of π/2 in three parts of 33 bits, so that the products are exact
-/// [Cody & Waite 1980]; the polynomials on [−π/4, π/4] are those of Cephes [Moshier 1989].
+/// [Cody & Waite 1980]. The polynomials on [−π/4, π/4] are those of Cephes [Moshier 1989].
 [[gnu::always_inline]] inline void sine(const Vector4& x, int quarter, Vector4& out) {
-  const Vector4 shift = Vector4{} + 0x1.8p52;  // a sum with it holds the nearest integer
+  const Vector4 shift = Vector4{} + 0x1.8p52;  // adding it rounds to the nearest integer
   const Vector4 sum = x * 0.63661977236758134308 + shift;
   const Vector4 multiple = sum - shift;
   const Integer4 quadrant = reinterpret_cast<const Integer4&>(sum) + quarter;

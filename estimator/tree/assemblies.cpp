@@ -10,13 +10,13 @@ namespace {
 
 constexpr int kAssemblyStarts = 64;
 constexpr double kSameAngle = 1e-3;    // [rad or m]
-constexpr double kIndifferent = 0.02;  // misfits that differ by less are not told apart
+constexpr double kIndifferent = 0.02;  // misfits with a smaller difference count as equal
 
 double joint_difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
   return mechanism.hinges[static_cast<std::size_t>(joint)].difference(of_coordinates);
 }
 
-/// Whether whole revolutions of a joint count, since it follows another or is followed.
+/// Whether full revolutions of a joint matter, since it mimics another or is mimicked.
 bool is_coupled(const Mechanism& mechanism, int joint) {
   return std::ranges::any_of(mechanism.couplings, [&](const Coupling& each) {
     return each.hinge == joint || each.follows == joint;

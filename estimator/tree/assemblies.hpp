@@ -8,16 +8,15 @@
 
 namespace estimator {
 
-/// One way in which the loops close.
+/// One assembly mode: joint angles at which all loops are closed.
 struct Assembly {
   Eigen::VectorXd angles;
-  double misfit;  ///< of the joints that something was wanted of, root mean square [rad or m]
+  double misfit;  ///< root mean square deviation from the wanted coordinates [rad or m]
 };
 
-/// All ways to close the loops that are found from random starts, and come as near to what is
-/// wanted as the best of them.
-/// @param wanted   of every joint; NaN: nothing is wanted of it
-/// @param nearest  where none was found: angles at which the loops are nearly closed
+/// Returns the assembly modes found from random starts whose misfit is close to the smallest.
+/// @param wanted   coordinate of every joint; NaN: arbitrary
+/// @param nearest  result if none is found: angles at which the loops are nearly closed
 std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
                                       const Eigen::VectorXd& wanted, Eigen::VectorXd& nearest);
 

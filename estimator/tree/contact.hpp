@@ -4,34 +4,34 @@
 
 namespace estimator {
 
-/// What dry friction, or an end stop, does at a joint.
+/// Contact state of a joint with dry friction or an end stop.
 enum class Contact : signed char {
-  kBackward = -1,  ///< slips, coordinate falling
-  kStick = 0,      ///< holds
-  kForward = 1,    ///< slips, coordinate rising
+  kBackward = -1,  ///< slips, coordinate decreasing
+  kStick = 0,      ///< sticks
+  kForward = 1,    ///< slips, coordinate increasing
   kAtLower,        ///< rests at its lower stop
   kAtUpper,        ///< rests at its upper stop
 };
 
-/// Whether the joint stands still.
+/// Whether the joint is at rest.
 inline bool is_held(Contact contact) {
   return contact != Contact::kBackward && contact != Contact::kForward;
 }
 inline bool is_at_stop(Contact contact) {
   return contact == Contact::kAtLower || contact == Contact::kAtUpper;
 }
-/// −1 or 1 as the joint slips, 0 where it stands still: what a stop and friction hold it with is
-/// whatever it takes, so it counts once.
+/// −1 or 1 if the joint slips; 0 if it rests, since the holding torque of stop and friction is a
+/// constraint force, counted once for both.
 inline double slip_of(Contact contact) {
   return is_held(contact) ? 0.0 : static_cast<double>(contact);
 }
 
-/// The way in which a joint slips that moves, or is pulled, in a direction.
+/// Slip contact of a joint that moves, or is pulled, in a direction.
 inline Contact contact_of(double direction) {
   return direction < 0.0 ? Contact::kBackward : Contact::kForward;
 }
 
-/// One contact a joint.
+/// One contact per joint.
 using Contacts = std::vector<Contact>;
 
 }  // namespace estimator

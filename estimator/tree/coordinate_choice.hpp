@@ -7,15 +7,14 @@
 
 namespace estimator {
 
-/// Which joints' coordinates make up the state of a mechanism, and which of the equations that
-/// close its loops give the others.
+/// Independent joint coordinates (the state), and the loop equations that determine the others.
 struct CoordinateChoice {
   std::vector<int> independent = {};  ///< joints, ascending
   std::vector<int> dependent = {};    ///< the other joints, ascending
-  std::vector<int> rows = {};         ///< of the closures, as many as there are dependent joints
+  std::vector<int> rows = {};         ///< of the loop equations, one per dependent joint
 };
 
-/// The choice for a mechanism without loops.
+/// The choice for a mechanism without loops: all joints are independent.
 inline CoordinateChoice all_independent(const Mechanism& mechanism) {
   CoordinateChoice choice;
   choice.independent.resize(mechanism.hinges.size());

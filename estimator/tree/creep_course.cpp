@@ -11,11 +11,11 @@ constexpr double kDecay = 0.4;  // of du/dx
 
 double level_of(double x) { return std::copysign(-std::expm1(-kDecay * std::abs(x)) / kDecay, x); }
 
-/// Time after which u has changed by `way`, where x goes on from there at a rate.
+/// Time until u has changed by `way`, if x continues from its value at `rate`.
 double time_for(double way, double x, double rate) {
   if (rate == 0.0) return std::numeric_limits<double>::infinity();
   const double along = std::copysign(1.0, rate) * x;
-  const double share = kDecay * (level_of(along) + way);  // of all of a side
+  const double share = kDecay * (level_of(along) + way);  // of the range of u on one side
   if (share >= 1.0) return std::numeric_limits<double>::infinity();
   return (std::copysign(-std::log1p(-std::abs(share)) / kDecay, share) - along) / std::abs(rate);
 }

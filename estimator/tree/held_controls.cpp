@@ -8,11 +8,11 @@
 namespace estimator {
 namespace {
 
-/// Changes from sample to sample that end a stretch, of the largest control. A line across smaller
-/// ones is off by less than half of this for a fraction of a step.
+/// Changes from sample to sample that end a substep, relative to the largest control. The error of
+/// a line across smaller ones is below half of this, for a fraction of a step.
 constexpr double kJumpShare = 0.1;
 constexpr double kTimeTolerance = 1e-6;    // of a sampling period
-constexpr double kDelayDifference = 1e-6;  // of a sampling period, for derivatives along a delay
+constexpr double kDelayDifference = 1e-6;  // of a sampling period, for derivatives by a delay
 
 /// An instant at which the control of a motor jumps [s].
 struct Cut {
@@ -36,7 +36,7 @@ std::vector<Cut> find_cuts(const Segment& segment, const std::vector<ControlDela
 
 }  // namespace
 
-/// Books a stretch. An edge at a jump of the motor itself moves with its delay.
+/// Adds a substep. An edge at a jump of the motor's own control moves with its delay.
 void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDelay>& delays,
                              double begin, double end, const std::vector<int>& begin_motors,
                              const std::vector<int>& end_motors) {
@@ -55,8 +55,7 @@ void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDe
       slope_.insert(slope_.end(), {0.0, 0.0});
       continue;
     }
-    // Mean and moment are piecewise polynomials of second degree in the delay, so central
-    // differences are exact but on kinks.
+    // Mean and moment are piecewise quadratic in the delay: central differences are exact.
     const bool begin_moves = std::ranges::find(begin_motors, motor) != begin_motors.end();
     const bool end_moves = std::ranges::find(end_motors, motor) != end_motors.end();
     const auto later = [&](double by) {
@@ -67,7 +66,7 @@ void HeldControls::draw_line(const Segment& segment, const std::vector<ControlDe
     const double distance = 2.0 * kDelayDifference * segment.period;
     const double mean_slope = (up.mean - down.mean) / distance;
     const double rise_slope = 12.0 * (up.first_moment - down.first_moment) / distance;
-    // A line between moving edges, seen from a given instant.
+    // Line between moving edges, evaluated at a fixed instant.
     const double steepness = rise / (end - begin);
     const double at_begin = mean_slope - 0.5 * rise_slope - (begin_moves ? steepness : 0.0);
     const double at_end = mean_slope + 0.5 * rise_slope - (end_moves ? steepness : 0.0);

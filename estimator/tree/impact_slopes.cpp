@@ -42,8 +42,8 @@ ImpactSlopes::Gradient ImpactSlopes::gradient_of(const Mechanism& values, int pa
   return gradient;
 }
 
-/// M, and the derivatives of M (v⁺ − v⁻): the first lane has the jump for accelerations, the others
-/// none; rates, controls and friction are zero in all of them.
+/// Computes M and the derivatives of M (v⁺ − v⁻). The first lane has the jump of the rates as
+/// accelerations, the others zero. Rates, controls and friction are zero in all lanes.
 void ImpactSlopes::evaluate(const MotionImpact& impact, const JointVector<double>& jump) {
   const int n = program_.joint_count();
   for (int j = 0; j < n; ++j) {

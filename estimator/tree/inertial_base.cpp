@@ -17,25 +17,25 @@
 namespace estimator {
 namespace {
 
-constexpr int kSpareMotions = 10;     // beyond twice as many equations as unknowns
-constexpr int kTriesMax = 200;        // to close the loops, for each motion
-constexpr double kAcceleration = 10;  // [rad/s², m/s²], as large as gravity
-constexpr double kTurn = 3.0;         // of a joint, either way [rad]
+constexpr int kSpareMotions = 10;     // in addition to twice as many equations as unknowns
+constexpr int kTriesMax = 200;        // to close the loops, per motion
+constexpr double kAcceleration = 10;  // [rad/s², m/s²], comparable to gravity
+constexpr double kTurn = 3.0;         // range of a joint in either direction [rad]
 constexpr double kSlide = 0.3;        // [m]
 constexpr double kUnseen = 1e-10;     // of the largest column
-constexpr double kDependent = 1e-8;   // what is left of a column across others, of its length
-constexpr double kNoPart = 1e-8;      // of the largest share of a grouped parameter
+constexpr double kDependent = 1e-8;   // relative norm of a column's part orthogonal to the others
+constexpr double kNoPart = 1e-8;      // of the largest contribution to a grouped parameter
 
 const char* const kAxes[] = {"x", "y", "z"};
 const char* const kMoments[] = {"xx", "yy", "zz", "xy", "xz", "yz"};
 
-/// A body with the points of joints on it, the first that of the joint that carries it.
+/// A body with the points of joints on it; the first one belongs to its parent joint.
 struct Carried {
   int body = 0;
   std::vector<int> points;  ///< indices of their first coordinates
 };
 
-/// Bodies in the order in which the spanning tree reaches them, massless ones left out.
+/// Bodies in the order of the spanning tree, without massless ones.
 std::vector<Carried> carried_bodies(const Mechanism& mechanism) {
   std::vector<Carried> bodies;
   for (const TreeEdge& edge : spanning_tree(mechanism)) {
@@ -65,13 +65,13 @@ Eigen::Vector3d point_at(const std::vector<double>& values, int index) {
   return Eigen::Vector3d::Map(&values[static_cast<std::size_t>(index)]);
 }
 
-/// A motion in which all joints stand still.
+/// A motion with zero rates at one instant.
 struct Instant {
   Eigen::VectorXd angles, accelerations;
 };
 
-/// Torques of one set of inertias over instants, projected on the motions that loops leave, beside
-/// those of bodies of 1 kg.
+/// Regressor columns: torques due to one set of inertias at all instants, projected onto the
+/// admissible motions of the loops, minus those of bodies of 1 kg.
 class Columns {
  public:
   Columns(const Mechanism& mechanism, const std::vector<Instant>& instants,
@@ -82,7 +82,7 @@ class Columns {
       for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
         clear(mechanism.index(body, static_cast<BodyQuantity>(i)));
       }
-      // Bodies fixed to one another have a centre of mass together, so none may be without any.
+      // Bodies fixed to one another share a centre of mass, so none may have zero mass.
       if (mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
       bare_[static_cast<std::size_t>(mechanism.index(body, BodyQuantity::kMass))] = 1.0;
     }
@@ -93,7 +93,7 @@ class Columns {
     }
   }
 
-  /// Of all standard parameters, in their order.
+  /// Columns of all standard parameters, in order.
   Eigen::MatrixXd all() const {
     std::vector<Eigen::VectorXd> columns;
     for (const Carried& carried : carried_bodies(mechanism_)) {
@@ -105,7 +105,7 @@ class Columns {
             of_body(carried, 1.0, joint, Moments::Unit(i)) - point;
         columns.push_back(moments[static_cast<std::size_t>(i)]);
       }
-      // A point mass of 1 kg at 1 m along an axis has the moment 1 kg·m² about the others.
+      // A point mass of 1 kg at 1 m along an axis has the moment 1 kg·m² about the other axes.
       for (int axis = 0; axis < 3; ++axis) {
         Eigen::VectorXd first =
             of_body(carried, 1.0, Eigen::Vector3d::Unit(axis), Moments::Zero()) - point;
@@ -131,7 +131,7 @@ class Columns {
   }
 
  private:
-  /// @param centre   from the joint that carries the body [m]
+  /// @param centre   from the body's parent joint [m]
   /// @param moments  about the centre
   Eigen::VectorXd of_body(const Carried& carried, double mass, const Eigen::Vector3d& centre,
                           const Moments& moments) const {
@@ -156,7 +156,7 @@ class Columns {
     JointVector<double> imbalance;
     Eigen::VectorXd column(0);
     for (std::size_t k = 0; k < instants_.size(); ++k) {
-      // With loops the links beyond the tree have joints of their own.
+      // With loops, `imbalance` has additional rows for links outside the tree.
       dynamics.imbalance(instants_[k].angles, rest, instants_[k].accelerations, rest, imbalance);
       const Eigen::VectorXd own = motions_[k].transpose() * imbalance.head(n);
       column.conservativeResize(column.size() + own.size());
@@ -171,7 +171,7 @@ class Columns {
   std::vector<double> bare_;
 };
 
-/// Instants at random, with the motions that the loops leave, until these are `count` in all.
+/// Draws random instants with the loops' admissible motions until these give `count` equations.
 void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
           std::vector<Instant>& instants, std::vector<Eigen::MatrixXd>& motions) {
   std::mt19937 random(seed);
@@ -270,7 +270,7 @@ InertialBase find_inertial_base(const Mechanism& mechanism, unsigned seed) {
   const Eigen::MatrixXd W = Columns(mechanism, instants, motions).all();
   const double largest = W.colwise().norm().maxCoeff();
 
-  // Columns in order, each kept that the ones before do not make up.
+  // Keeps every column that is linearly independent of the previous ones.
   std::vector<int> kept, grouped;
   Eigen::MatrixXd Q(W.rows(), 0);
   for (int i = 0; i < W.cols(); ++i) {
@@ -290,7 +290,7 @@ InertialBase find_inertial_base(const Mechanism& mechanism, unsigned seed) {
     Q.rightCols(1) = across.normalized();
   }
   Eigen::MatrixXd shares(std::ssize(kept), 0);
-  if (!grouped.empty()) {  // Eigen solves for no columns through a null pointer
+  if (!grouped.empty()) {  // Eigen would solve for zero columns through a null pointer
     shares =
         Eigen::MatrixXd(W(Eigen::all, kept)).colPivHouseholderQr().solve(W(Eigen::all, grouped));
   }

@@ -15,7 +15,7 @@ constexpr int kSensingLanes = 16;  // lanes
 
 using RowMajor = IntervalSlopes::RowMajor;
 
-/// One look of one interval.
+/// One sample instant of one interval.
 struct Place {
   std::size_t interval;
   int look;  ///< of the interval, from 0
@@ -31,7 +31,7 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
   return places;
 }
 
-/// Puts the motion at a look into a lane, with what controls grow by along their whole stretch.
+/// Loads the motion at a sample instant, and the controls' increase over the substep, into a lane.
 void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval& interval,
                int look) {
   const LookLog& log = *interval.looks;
@@ -46,13 +46,13 @@ void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval
   load_contacts(lanes, lane, log.contacts[static_cast<std::size_t>(at)]);
 }
 
-/// Runs `use(lane, place)` for each look after `work` has been done on a batch of them.
+/// Runs `use(lane, place)` for each sample instant after `work` has processed its batch.
 template <typename Work, typename Use>
 void for_each_look(std::span<const MotionInterval> intervals, std::span<const Place> places,
                    MotionLanes<kSensingLanes>& lanes, const Work& work, const Use& use) {
   for (std::size_t first = 0; first < places.size(); first += kSensingLanes) {
     const int count = static_cast<int>(std::min<std::size_t>(kSensingLanes, places.size() - first));
-    for (int lane = 0; lane < kSensingLanes; ++lane) {  // those left over repeat the last
+    for (int lane = 0; lane < kSensingLanes; ++lane) {  // unused lanes repeat the last instant
       const Place& place = places[first + static_cast<std::size_t>(std::min(lane, count - 1))];
       load_look(lanes, lane, intervals[place.interval], place.look);
     }
@@ -63,7 +63,7 @@ void for_each_look(std::span<const MotionInterval> intervals, std::span<const Pl
   }
 }
 
-/// Gives the sensing lanes the motion that the others have found, and the controls.
+/// Copies the joint motion and the controls to the sensing lanes.
 void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& to) {
   const int n = from.joint_count();
   for (int j = 0; j < n; ++j) {
@@ -75,7 +75,7 @@ void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& 
     std::copy_n(from.control(m), kSensingLanes, to.control(m));
 }
 
-/// Derivatives of what is read at a batch of looks along the state there and along parameters.
+/// Derivatives of readings at a batch of sample instants, by the state there and the parameters.
 class LookSlopes {
  public:
   LookSlopes(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values)
@@ -98,7 +98,7 @@ class LookSlopes {
   }
 
   MotionLanes<kSensingLanes>& lanes() { return lanes_; }
-  /// Of the state, what moves the mechanism, and the constants that an axis reads by.
+  /// Columns: state, moving parameters, and the constants on which an axis depends.
   int columns(int axis) const {
     return directions_ + static_cast<int>(sensing_.constants(axis).size());
   }
@@ -118,7 +118,7 @@ class LookSlopes {
         lanes_.joint_slopes(j, d, motion(j, d), motion(n + j, d), motion(2 * n + j, d));
       }
     }
-    // Along most directions no angle moves and no rate.
+    // In most directions neither angles nor rates change.
     for (int row = 0; row < 3 * n * directions_; ++row) {
       const double* moved = row_at<kSensingLanes>(motion_, row);
       moves_[static_cast<std::size_t>(row)] =
@@ -160,8 +160,8 @@ class LookSlopes {
     for_lanes<kSensingLanes>(sum, [=](int i) { return sum[i] + f(i); });
   }
 
-  /// What readings grow by with the controls alone along a stretch, by its length [1/s]. They are
-  /// linear in the controls but for friction that grows with the load.
+  /// Rate of change of readings due to the controls alone along a substep [1/s]. Readings are
+  /// linear in the controls, except for load-dependent friction.
   void find_growth() {
     const int rows = lanes_.motor_count() * kSensingLanes;
     const double *const rise = lanes_.rise(0), *const length = lanes_.length();
@@ -187,7 +187,7 @@ class LookSlopes {
     std::ranges::copy(now, control);
   }
 
-  /// A reading of a little earlier is less by what it grows by in that time.
+  /// Derivative by a delay: minus the time derivative of the reading.
   void find_delays() {
     const int c = lanes_.coordinate_count();
     for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
@@ -214,12 +214,12 @@ class LookSlopes {
   SensingLanes<kSensingLanes> sensors_;
   int directions_, states_;
   Rows motion_;              // of joint angles, rates, accelerations × directions
-  std::vector<bool> moves_;  // of its rows: whether any lane is not zero
+  std::vector<bool> moves_;  // of its rows: whether any lane is nonzero
   std::vector<int> first_;   // row of each axis' first column
-  Rows slopes_;              // of all axes, one after the other
-  bool has_delays_ = false;  // whether derivatives along any sensor's delay are wanted
-  bool grows_ = false;       // whether any control grows along its stretch
-  Rows growth_;              // of each axis, then
+  Rows slopes_;              // of all axes, consecutively
+  bool has_delays_ = false;  // whether derivatives by any sensor's delay are needed
+  bool grows_ = false;       // whether any control changes within its substep
+  Rows growth_;              // of each axis due to this
 };
 
 }  // namespace
@@ -359,7 +359,7 @@ void sense_motion(const SensingProgram& sensing, const Mechanism& values,
   for (Eigen::Index first = 0; first < motion.cols(); first += kSensingLanes) {
     const auto count =
         static_cast<int>(std::min<Eigen::Index>(kSensingLanes, motion.cols() - first));
-    for (int lane = 0; lane < kSensingLanes; ++lane) {  // those left over repeat the last
+    for (int lane = 0; lane < kSensingLanes; ++lane) {  // unused lanes repeat the last
       const auto of = motion.col(first + std::min(lane, count - 1));
       for (int i = 0; i < moves; ++i) lanes.motion(i)[lane] = of[i];
       for (int m = 0; m < sensing.motor_count(); ++m) lanes.control(m)[lane] = of[moves + m];

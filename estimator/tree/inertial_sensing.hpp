@@ -9,38 +9,37 @@
 
 namespace estimator {
 
-/// What inertial sensors read at the looks of intervals that IntervalMotion has integrated.
+/// Computes readings of inertial sensors at the sample instants of integrated intervals.
 ///
-/// @param readings  of each interval, result: looks × axes wanted [rad/s, m/s²]
-/// @param sensing  whose parameters are those that move the mechanism, in their order, and behind
-///                 these those of the sensors
+/// @param readings  result, one per interval: sample instants × requested axes [rad/s, m/s²]
+/// @param sensing  its parameters are the moving parameters in order, then those of the sensors
 void sense(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values,
            std::span<const MotionInterval> intervals, std::span<Eigen::MatrixXd> readings,
            int threads);
 
-/// Derivatives of these readings, from those of the states at the looks, which are used up: of each
-/// axis along the state, what moves the mechanism, and SensingProgram::constants of that axis.
+/// Computes the derivatives of these readings from those of the states, which are cleared. Columns
+/// of an axis: state, moving parameters, SensingProgram::constants.
 void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
                        const Mechanism& values, std::span<const MotionInterval> intervals,
                        std::span<IntervalSlopes::Result> results);
 
-/// Motion of the joints at the looks: angles, rates, accelerations × looks of all intervals.
+/// Joint motion at the sample instants: angles, rates, accelerations × instants of all intervals.
 Eigen::MatrixXd motion_at_looks(const TreeProgram& program, const Mechanism& values,
                                 std::span<const MotionInterval> intervals);
 
-/// Motion of the joints and controls at the looks, and its derivatives along the state there.
+/// Computes joint motion and controls at the sample instants, with derivatives by the state there.
 ///
-/// @param motion  result: angles, rates, accelerations, controls × looks of all intervals
-/// @param slopes  result, one a look: the same × coordinates over their rates, moving parameters
+/// @param motion  result: angles, rates, accelerations, controls × instants of all intervals
+/// @param slopes  result, one per instant: the same × coordinates over rates, moving parameters
 void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
                       std::vector<IntervalSlopes::RowMajor>& slopes);
 
-/// What is read, or carried, in motions that need not be those of the equations of motion.
+/// Computes readings and joint loads for motions that need not satisfy the equations of motion.
 ///
 /// @param motion    angles, rates, accelerations, controls × instants
-/// @param readings  result: axes wanted × instants
-/// @param slopes    result, one an instant: axes × SensingProgram::column_count()
+/// @param readings  result: requested axes × instants
+/// @param slopes    result, one per instant: axes × SensingProgram::column_count()
 void sense_motion(const SensingProgram& sensing, const Mechanism& values,
                   const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
                   std::vector<IntervalSlopes::RowMajor>& slopes);

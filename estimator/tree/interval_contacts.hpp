@@ -8,15 +8,15 @@
 #include "estimator/tree/loop_contacts.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
-// Members of IntervalLanes, for interval_lanes.cpp: which joints stick and which slip, at the start
-// of an interval and where a contact ends.
+// Members of IntervalLanes, included by interval_lanes.cpp: stick and slip at the start of an
+// interval and at contact changes.
 
 namespace estimator {
 
-inline constexpr double kStopReach = 1e-9;  // by which coordinates may be moved to stop a joint
-inline constexpr double kLoosening = 1e-9;  // of the bounds, where a joint has broken loose
+inline constexpr double kStopReach = 1e-9;  // largest correction of rates to stop a joint
+inline constexpr double kLoosening = 1e-9;  // relative, of bounds after breaking loose
 
-/// Contacts at the start, from the joints' rates.
+/// Initial contacts from the joints' rates.
 template <int kWidth>
 void IntervalLanes<kWidth>::settle_start(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -40,8 +40,8 @@ void IntervalLanes<kWidth>::settle_start(int lane) {
   settle_loops(lane, -1, slot.begin, true);
 }
 
-/// Makes the rate of a joint zero that has all but stopped. A joint of a loop that turns back while
-/// the others move on, since it stands at a dead centre, is left as it is.
+/// Sets the rate of a joint to zero that has nearly stopped. A joint in a loop that reverses at a
+/// dead centre, while others move, is unchanged.
 template <int kWidth>
 void IntervalLanes<kWidth>::stop_joint(int lane, int joint) {
   const int c = program_.coordinate_count();
@@ -62,8 +62,8 @@ void IntervalLanes<kWidth>::stop_joint(int lane, int joint) {
   }
 }
 
-/// Contacts of all joints of loops that stand still, and of one that has just stopped or, with
-/// others, breaks loose.
+/// Contacts of all joints in loops that are at rest, including one that has just stopped or is
+/// breaking loose, with others.
 template <int kWidth>
 void IntervalLanes<kWidth>::settle_loops(int lane, int joint, double time, bool stops) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -104,7 +104,7 @@ void IntervalLanes<kWidth>::settle_loops(int lane, int joint, double time, bool 
     const int j = resting[static_cast<std::size_t>(m)];
     joints.coupling.row(m) = N.row(j);
     joints.drift[m] = gamma[j];
-    // What has broken loose must not be held again for the sake of rounding.
+    // A joint that has broken loose must not stick again because of round-off.
     joints.bound[m] = single_.holding_bound(j)[0] * (stops ? 1.0 : 1.0 - kLoosening);
   }
   const Contacts settled = settle_contacts(joints);
@@ -113,8 +113,7 @@ void IntervalLanes<kWidth>::settle_loops(int lane, int joint, double time, bool 
   }
 }
 
-/// Torque that friction has to spare for the joints of loops that stick, where `lanes` have found
-/// accelerations.
+/// Remaining friction torque of sticking joints in loops, after `lanes` computed accelerations.
 template <int kWidth>
 template <int W>
 double IntervalLanes<kWidth>::spare_torque(const MotionLanes<W>& lanes, int lane,
@@ -138,7 +137,8 @@ double IntervalLanes<kWidth>::spare_torque(const MotionLanes<W>& lanes, int lane
   return holding_margin(coupling.topRows(s), bound.head(s), force);
 }
 
-/// Contact of a joint at rest: held where friction can or must, else slipping the way it is driven.
+/// Contact of a joint at rest: it sticks if friction can or must hold it, and otherwise slips in
+/// the direction of the load.
 template <int kWidth>
 void IntervalLanes<kWidth>::settle_joint(int lane, int joint, double time) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];

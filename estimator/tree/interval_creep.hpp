@@ -6,22 +6,22 @@
 
 #include "estimator/tree/interval_lanes.hpp"
 
-// Members of IntervalLanes, for interval_lanes.cpp: pieces are short where friction that creeps is
-// steep.
+// Members of IntervalLanes, included by interval_lanes.cpp: short segments near rest, where
+// smoothed Coulomb friction is steep.
 
 namespace estimator {
 
-/// Way of a piece along u of CreepCourse.
+/// Length of a segment along u of CreepCourse.
 inline constexpr double kCreepWay = 0.15;
-/// By which a piece may exceed what is wanted of it.
+/// Factor by which a segment may exceed its wanted length.
 inline constexpr double kLeeway = 1.5;
-/// Part of a piece that is too long that is left of it at most.
+/// A segment that is too long is shortened to at most this fraction.
 inline constexpr double kShortened = 0.7;
-/// Parts of the longest piece at rest: the shortest one, and one too short for the mean of its
-/// speed to be known from angles.
+/// Fractions of the longest segment at rest: the shortest segment, and one too short to compute the
+/// mean speed from angles.
 inline constexpr double kBriefest = 1e-4, kBrief = 1e-3;
 
-/// The step taken, along a joint.
+/// Course of a joint's speed over the last step.
 template <int kWidth>
 CreepCourse IntervalLanes<kWidth>::course(const Creeper& each, int lane) const {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -33,14 +33,14 @@ CreepCourse IntervalLanes<kWidth>::course(const Creeper& each, int lane) const {
   return {begin, way / (length * each.speed), end};
 }
 
-/// Longest piece that is stable beside x: friction there is 1/cosh² as steep as at rest.
+/// Longest stable segment at x: the friction slope there is 1/cosh² of that at rest.
 template <int kWidth>
 double IntervalLanes<kWidth>::longest_at(double x) const {
   const double rise = std::cosh(x);
   return limits_.near_rest * rise * rise;
 }
 
-/// Shortens a piece that is too long for joints that creep.
+/// Shortens a segment that is too long for joints with smoothed friction.
 template <int kWidth>
 bool IntervalLanes<kWidth>::shorten_for_creep(int lane) {
   if (creepers_.empty()) return false;
@@ -60,7 +60,7 @@ bool IntervalLanes<kWidth>::shorten_for_creep(int lane) {
   return true;
 }
 
-/// The longest piece that may follow the step taken.
+/// Longest allowed segment after the last step.
 template <int kWidth>
 double IntervalLanes<kWidth>::longest_after(int lane) const {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -73,7 +73,7 @@ double IntervalLanes<kWidth>::longest_after(int lane) const {
   return std::max(longest, kBriefest * limits_.near_rest);
 }
 
-/// Where the next piece ends unless something happens before.
+/// End of the next segment, unless an event occurs before it.
 template <int kWidth>
 double IntervalLanes<kWidth>::whole_piece(const Slot& slot) const {
   const double end = slot.interval->controls->end(slot.stretch), rest = end - slot.begin;

@@ -15,13 +15,13 @@
 namespace estimator {
 namespace {
 
-/// Instants within one stretch, of all joints together, that are followed. More happen only where a
-/// joint chatters between sticking and slipping.
+/// Largest number of resolved events of all joints within one substep. More occur only if a joint
+/// chatters between sticking and slipping.
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
 constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
 constexpr double kProbeReachMin = 1e-4;
-constexpr int kHalvings = 10;               // by sixteen each
+constexpr int kHalvings = 10;               // by a factor of 16 each
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
 }  // namespace
@@ -47,7 +47,7 @@ IntervalLanes<kWidth>::IntervalLanes(const TreeProgram& program, const Mechanism
 template <int kWidth>
 void IntervalLanes<kWidth>::run(std::span<MotionInterval> intervals,
                                 std::span<Eigen::MatrixXd> angles) {
-  std::vector<std::size_t> order(intervals.size());  // longest first: lanes end together
+  std::vector<std::size_t> order(intervals.size());  // longest first, so that lanes end together
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](std::size_t i) { return intervals[i].stretch_count(); });
@@ -73,7 +73,7 @@ void IntervalLanes<kWidth>::run(std::span<MotionInterval> intervals,
   }
 }
 
-/// What holds joints that stick, where the step has ended.
+/// Computes the torques that hold sticking joints at the end of the step.
 template <int kWidth>
 void IntervalLanes<kWidth>::find_torques() {
   bool any_sticks = false;
@@ -123,7 +123,7 @@ void IntervalLanes<kWidth>::start(int lane, MotionInterval& interval, Eigen::Mat
   enter_stretch(lane);
 }
 
-/// A lane without work repeats a step of no length from where it stands.
+/// A lane without work repeats a step of zero length.
 template <int kWidth>
 void IntervalLanes<kWidth>::idle(int lane) {
   slots_[static_cast<std::size_t>(lane)].interval = nullptr;
@@ -137,7 +137,7 @@ void IntervalLanes<kWidth>::load(int lane) {
   load_contacts(lanes_, lane, slot.contacts);
 }
 
-/// Books the derivatives' share of controls that jump here, and takes the stretch to its end.
+/// Records the jumps of controls for the derivatives, and extends the segment to the substep's end.
 template <int kWidth>
 void IntervalLanes<kWidth>::enter_stretch(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -169,7 +169,7 @@ void IntervalLanes<kWidth>::enter_stretch(int lane) {
   load(lane);
 }
 
-/// Takes over the end of a piece that a step has reached, or shortens the piece.
+/// Accepts the end of a segment that a step has reached, or shortens the segment.
 template <int kWidth>
 void IntervalLanes<kWidth>::advance(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -221,13 +221,13 @@ void IntervalLanes<kWidth>::keep_checkpoint(int lane) {
   slot.interval->checkpoints.push_back(std::move(point));
 }
 
-/// Finds the first contact that does not last until the end of the piece, and has the piece end
-/// there. False where there is none.
+/// Finds the first contact change in the segment and ends the segment there; false if there is
+/// none.
 template <int kWidth>
 bool IntervalLanes<kWidth>::find_event(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   Ending first;
-  bool asked = false;  // joints of loops that stick are asked together
+  bool asked = false;  // sticking joints of loops are tested together
   for (int j = 0; j < program_.joint_count(); ++j) {
     const Contact contact = slot.contacts[static_cast<std::size_t>(j)];
     if (!program_.is_dry(j) || is_at_stop(contact)) continue;
@@ -283,7 +283,7 @@ void IntervalLanes<kWidth>::begin_piece(int lane, double time) {
   load(lane);
 }
 
-/// Changes the contact that a joint has in dry friction at the state that the lane stands at.
+/// Changes the dry-friction contact of a joint at the lane's current state.
 template <int kWidth>
 void IntervalLanes<kWidth>::meet_event(int lane, double time, int joint) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -306,7 +306,7 @@ void IntervalLanes<kWidth>::meet_event(int lane, double time, int joint) {
   } else if (stops) {
     settle_joint(lane, joint, time);
   } else {
-    contact = contact_of(-held);  // without asking again, which rounding might answer otherwise
+    contact = contact_of(-held);  // without another test, whose result round-off might reverse
   }
   hold_single(lane, time);
   event.drop = before - accelerate_single();
@@ -314,7 +314,7 @@ void IntervalLanes<kWidth>::meet_event(int lane, double time, int joint) {
   slot.interval->log.events.push_back(event);
 }
 
-/// Puts the state of a lane, with its contacts and the controls at a time, into the narrow engine.
+/// Copies the state of a lane, its contacts and its controls at a time to the narrow integrator.
 template <int kWidth>
 void IntervalLanes<kWidth>::hold_single(int lane, double time) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -338,7 +338,7 @@ JointVector<double> IntervalLanes<kWidth>::accelerate_single() {
   return result;
 }
 
-/// What keeps a joint that sticks in its place, after `accelerate_single` [N·m].
+/// Torque that holds a sticking joint, after `accelerate_single` [N·m].
 template <int kWidth>
 double IntervalLanes<kWidth>::holding_torque_single(int joint) const {
   double torque[kSingle];
@@ -346,8 +346,8 @@ double IntervalLanes<kWidth>::holding_torque_single(int joint) const {
   return torque[0];
 }
 
-/// How far a contact is from ending in each lane of the narrow engine, which must have stepped or
-/// stand at the start: speed in its direction, or torque that friction has to spare.
+/// Margin of a contact in each lane of the narrow integrator, which must have stepped or be at the
+/// start: speed in the slip direction, or remaining friction torque.
 template <int kWidth>
 std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::margin(const Slot& slot,
                                                                                  int joint,
@@ -381,9 +381,9 @@ std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::margin
   return left;
 }
 
-/// The time into the piece at which the margin of a joint vanishes, given what is left of it, < 0,
-/// at a later time. Regula falsi with four probes at a time, close about where the line between the
-/// ends of the bracket vanishes: closer from round to round, since the line fits better.
+/// Time within the segment at which the margin of a joint vanishes, given its negative value `left`
+/// at a later time. Regula falsi with four probes per round around the root of the secant. They are
+/// closer in later rounds, as the secant becomes more accurate.
 template <int kWidth>
 double IntervalLanes<kWidth>::locate(int lane, int joint, int stop, double time, double left) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -410,7 +410,7 @@ double IntervalLanes<kWidth>::locate(int lane, int joint, int stop, double time,
   return bracket.high;
 }
 
-/// A joint that has just been let go moves first and comes back: halves the time until it is away.
+/// A joint just released moves away and returns: halves the time until the margin is positive.
 template <int kWidth>
 void IntervalLanes<kWidth>::leave_rest(int lane, int joint, int stop, Bracket& bracket) {
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
@@ -419,7 +419,7 @@ void IntervalLanes<kWidth>::leave_rest(int lane, int joint, int stop, Bracket& b
   }
 }
 
-/// Narrows a bracket by the margins at four times within.
+/// Narrows a bracket using the margins at four times within it.
 template <int kWidth>
 void IntervalLanes<kWidth>::probe(int lane, int joint, int stop,
                                   const std::array<double, kSingle>& times, Bracket& bracket) {

@@ -12,21 +12,21 @@
 
 namespace estimator {
 
-/// Below this a joint of a loop is at rest [rad/s].
+/// Rate below which a joint in a loop is at rest [rad/s].
 inline constexpr double kRestRate = 1e-11;
 
-/// What pieces of an interval are held to.
+/// Limits on the segments of an interval.
 struct PieceLimits {
-  int leg = 0;             ///< stretches from one checkpoint to the next
-  double near_rest = 0.0;    ///< longest piece where joints that creep are at rest [s]
+  int leg = 0;             ///< substeps from one checkpoint to the next
+  double near_rest = 0.0;  ///< longest segment while a joint with smoothed friction rests [s]
 };
 
-/// The engine of IntervalMotion: kWidth intervals at a time, each lane going on to the next
-/// interval as soon as it has finished one.
+/// The integrator of IntervalMotion. It integrates kWidth intervals at a time; each lane takes the
+/// next interval as soon as it has finished one.
 template <int kWidth>
 class IntervalLanes {
  public:
-  /// @param values  parameters of the mechanism that the program was made from
+  /// @param values  parameters of the mechanism of the program
   IntervalLanes(const TreeProgram& program, const Mechanism& values, const PieceLimits& limits);
 
   void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles);
@@ -34,18 +34,18 @@ class IntervalLanes {
  private:
   static constexpr int kSingle = 4;
   struct Slot {
-    MotionInterval* interval = nullptr;  // none: the lane idles
+    MotionInterval* interval = nullptr;  // null: the lane is idle
     Eigen::MatrixXd* angles = nullptr;
     int stretch = 0, sample = 0, look = 0, event_count = 0;
-    double begin = 0.0, end = 0.0;  // of the piece
-    int event_joint = -1;           // whose contact ends with the piece; −1: none
-    int event_stop = -1;            // at that of the stops; −1: in dry friction
-    bool holds = false;             // contacts changed too often: joints that stop stay
-    double longest = std::numeric_limits<double>::infinity();  // next piece, for creep [s]
+    double begin = 0.0, end = 0.0;  // of the segment
+    int event_joint = -1;           // joint whose contact changes at the end; −1: none
+    int event_stop = -1;            // index of the stop of that change; −1: dry friction
+    bool holds = false;             // too many contact changes: joints that stop stay at rest
+    double longest = std::numeric_limits<double>::infinity();  // of the next segment [s]
     Contacts contacts;
   };
 
-  /// Times within a piece between which a margin vanishes, and the margins there.
+  /// Bracket of a root of a margin: times within a segment, and the margins there.
   struct Bracket {
     double low, high;
     double at_low, at_high;
@@ -53,10 +53,10 @@ class IntervalLanes {
     double root() const { return low + at_low / (at_low - at_high) * width(); }
   };
 
-  /// The first contact that does not last, after how much of a piece.
+  /// First contact change within a segment, with its time from the segment's begin.
   struct Ending {
     double time = std::numeric_limits<double>::infinity();
-    int joint = -1, stop = -1;  // as of Slot
+    int joint = -1, stop = -1;  // as in Slot
   };
 
   void start(int lane, MotionInterval& interval, Eigen::MatrixXd& angles);
@@ -89,10 +89,10 @@ class IntervalLanes {
   void settle_joint(int lane, int joint, double time);
   void settle_start(int lane);
 
-  // Of joints that creep.
+  // Joints with smoothed Coulomb friction.
   struct Creeper {
     int joint;
-    double speed;  // of creep [rad/s]
+    double speed;  // transition velocity [rad/s]
   };
   bool is_cut(const Slot& slot) const {
     return slot.end < slot.interval->controls->end(slot.stretch);
@@ -103,7 +103,7 @@ class IntervalLanes {
   double whole_piece(const Slot& slot) const;
   bool shorten_for_creep(int lane);
 
-  // Of joints that have end stops; in trees.
+  // Joints with end stops; trees only.
   static Contact contact_at(const JointStop& stop) {
     return stop.side > 0.0 ? Contact::kAtLower : Contact::kAtUpper;
   }
@@ -126,10 +126,10 @@ class IntervalLanes {
   std::vector<Creeper> creepers_;
   std::vector<JointStop> stops_;
   MotionLanes<kWidth> lanes_;
-  MotionLanes<kSingle> single_;  // one state in all its lanes
+  MotionLanes<kSingle> single_;  // the same state in all its lanes
   std::vector<Slot> slots_;
-  std::vector<std::vector<double>> torques_;  // that hold joints at the ends of the pieces
-  std::vector<double> spare_;                 // with loops: torque left to hold a lane's joints
+  std::vector<std::vector<double>> torques_;  // that hold joints, at the segments' ends
+  std::vector<double> spare_;                 // with loops: remaining holding torque
 };
 
 extern template class IntervalLanes<4>;

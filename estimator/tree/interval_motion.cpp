@@ -9,10 +9,10 @@ namespace estimator {
 namespace {
 
 constexpr std::size_t kNarrow = 4, kHalf = 8, kWide = kSideBySide;  // lanes
-constexpr int kLegMost = 128, kLegLeast = 16;                       // stretches
+constexpr int kLegMost = 128, kLegLeast = 16;                       // substeps
 
-/// Stretches from one checkpoint to the next: so few that legs of few intervals fill the lanes in
-/// which their derivatives are found.
+/// Number of substeps between checkpoints. It is small if few intervals must fill the lanes in
+/// which their derivatives are computed.
 int leg_length(std::span<const MotionInterval> intervals) {
   const auto legs = static_cast<int>(kSideBySide / std::max<std::size_t>(intervals.size(), 1));
   if (legs < 2) return kLegMost;

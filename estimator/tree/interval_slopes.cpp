@@ -13,8 +13,8 @@ namespace {
 using Result = IntervalSlopes::Result;
 using RowMajor = IntervalSlopes::RowMajor;
 
-/// The engine of IntervalSlopes: kSideBySide intervals at a time, each lane going on to the next as
-/// soon as it has finished one.
+/// The integrator of IntervalSlopes. It processes kSideBySide intervals at a time; each lane takes
+/// the next one as soon as it has finished.
 class SlopeLanes {
  public:
   SlopeLanes(const TreeProgram& program, const Mechanism& values,
@@ -106,7 +106,7 @@ void SlopeLanes::start(int lane, const MotionInterval& interval, Result& result)
   load(lane);
 }
 
-/// Begins the next piece: passes the events of this instant, and goes on to the next.
+/// Begins the next segment: processes the events at this instant and finds the next event.
 void SlopeLanes::load(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const std::vector<MotionEvent>& events = slot.interval->log.events;
@@ -126,7 +126,7 @@ void SlopeLanes::load(int lane) {
   load_contacts(lanes_, lane, slot.contacts);
 }
 
-/// Carries the derivatives across an instant at which accelerations jump.
+/// Updates the derivatives at an instant at which accelerations jump.
 void SlopeLanes::pass(int lane, const MotionEvent& event) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const int c = program_.coordinate_count(), directions = lanes_.direction_count();
@@ -155,7 +155,7 @@ void SlopeLanes::pass(int lane, const MotionEvent& event) {
   slot.contacts = event.contacts;
 }
 
-/// The same where rates jump.
+/// The same if rates jump.
 void SlopeLanes::pass_impact(int lane, const MotionEvent& event) {
   const int rows = 2 * program_.coordinate_count(), directions = lanes_.direction_count();
   Eigen::MatrixXd slopes(rows, directions);
@@ -172,13 +172,13 @@ void SlopeLanes::pass_impact(int lane, const MotionEvent& event) {
   }
 }
 
-/// Derivative of a joint's rate where the last piece ended.
+/// Derivative of a joint's rate at the end of the last segment.
 double SlopeLanes::rate_slope(int lane, int joint, int direction) {
   if (!program_.has_loops()) return lanes_.slope(program_.joint_count() + joint, direction)[lane];
   return lanes_.begin_slope(program_.joint_count() + joint, direction)[lane];
 }
 
-/// Begins the next piece at the end of the last, or books the end of the interval.
+/// Begins the next segment at the end of the last, or stores the end of the interval.
 void SlopeLanes::go_on(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const std::vector<MotionEvent>& events = slot.interval->log.events;
@@ -219,7 +219,7 @@ void SlopeLanes::read_samples(int lane) {
   }
 }
 
-/// Derivatives of the state at the instants at which inertial sensors are read.
+/// Derivatives of the state at the sample instants of inertial sensors.
 void SlopeLanes::take_looks(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
   const MotionInterval& interval = *slot.interval;
@@ -244,8 +244,8 @@ void SlopeLanes::take_looks(int lane) {
   }
 }
 
-/// Whether derivatives can begin at a checkpoint: a joint of a loop that stops there wants the
-/// slope of its rate, which only a step before it gives.
+/// Whether derivatives can start at a checkpoint. They cannot if a joint of a loop stops there,
+/// since the derivative of its rate is computed by the preceding step.
 bool can_begin(const TreeProgram& program, const MotionInterval& interval,
                const MotionCheckpoint& point) {
   if (!program.has_loops() || point.event >= interval.log.events.size()) return true;
@@ -254,7 +254,7 @@ bool can_begin(const TreeProgram& program, const MotionInterval& interval,
          next.time > interval.controls->begin(point.stretch);
 }
 
-/// The part of an interval from one checkpoint to the next; neither: from its start, to its end.
+/// The part of an interval between two checkpoints; null means its start or its end.
 MotionInterval leg_of(const MotionInterval& interval, const MotionCheckpoint* from,
                       const MotionCheckpoint* to) {
   MotionInterval leg{.controls = interval.controls,
@@ -281,7 +281,7 @@ MotionInterval leg_of(const MotionInterval& interval, const MotionCheckpoint* fr
   return leg;
 }
 
-/// Legs of an interval in order.
+/// Appends the checkpoint spans of an interval in order.
 void append_legs(const TreeProgram& program, const MotionInterval& interval,
                  std::vector<MotionInterval>& legs) {
   const MotionCheckpoint* from = nullptr;
@@ -293,8 +293,8 @@ void append_legs(const TreeProgram& program, const MotionInterval& interval,
   legs.push_back(leg_of(interval, from, nullptr));
 }
 
-/// Derivatives along the start of the first leg: those of each leg, along the state where it
-/// begins, times how that moves, and along parameters both ways.
+/// Chains the derivatives of all spans by the chain rule, giving derivatives by the state at the
+/// start of the first span and by the parameters.
 Result chain(std::span<const Result> legs) {
   const Eigen::Index states = legs.front().end.rows(), directions = legs.front().end.cols();
   const Eigen::Index parameters = directions - states;

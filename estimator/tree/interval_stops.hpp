@@ -8,17 +8,17 @@
 #include "estimator/tree/interval_lanes.hpp"
 #include "estimator/tree/motion_piece.hpp"
 
-// Members of IntervalLanes, for interval_lanes.cpp: joints that strike their end stops, rest there
-// and leave them, in trees.
+// Members of IntervalLanes, included by interval_lanes.cpp: joints that hit their end stops, rest
+// there and leave them; trees only.
 
 namespace estimator {
 
-/// Rates that an impact leaves a joint, of the change of all, below which it is not moved by it.
+/// Relative threshold of a rate change: a joint with a smaller rate after an impact stays at rest.
 inline constexpr double kUnmoved = 1e-12;
-/// Speed of an impact whose instant does not matter [rad/s].
+/// Impact speed below which the dependence on the instant is neglected [rad/s].
 inline constexpr double kGrazing = 1e-9;
 
-/// Joints that an interval starts with at their stops, or beyond.
+/// Joints that start an interval at their stops, or beyond them.
 template <int kWidth>
 void IntervalLanes<kWidth>::settle_start_at_stops(int lane) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -31,7 +31,7 @@ void IntervalLanes<kWidth>::settle_start_at_stops(int lane) {
   }
 }
 
-/// The first joint that strikes or leaves a stop within the piece, where that is before `first`.
+/// The first joint that reaches or leaves a stop within the segment, if before `first`.
 template <int kWidth>
 void IntervalLanes<kWidth>::find_stop_event(int lane, Ending& first) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -54,8 +54,8 @@ void IntervalLanes<kWidth>::find_stop_event(int lane, Ending& first) {
   }
 }
 
-/// Where a joint turns back beyond a stop within the piece, to end before it: the time at which it
-/// turns, and how far it is from the stop then.
+/// Finds a joint that passes a stop within the segment and returns before its end. Returns the time
+/// of its reversal; `left` is its distance from the stop then.
 template <int kWidth>
 double IntervalLanes<kWidth>::find_dip(int lane, int stop, double& left) {
   const Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -66,7 +66,7 @@ double IntervalLanes<kWidth>::find_dip(int lane, int stop, double& left) {
   const double v1 = at.side * lanes_.end_rate(at.joint)[lane];
   if (!(v0 < 0.0 && v1 > 0.0)) return length;
   const double turn = length * v0 / (v0 - v1);
-  // As if the acceleration were even, and with as much to spare again.
+  // Constant acceleration would reach half this far, so this has a margin of two.
   if (begin + v0 * turn > 0.0) return length;
   hold_single(lane, slot.begin);
   for (int i = 0; i < kSingle; ++i) {
@@ -77,8 +77,8 @@ double IntervalLanes<kWidth>::find_dip(int lane, int stop, double& left) {
   return turn;
 }
 
-/// How far a joint is from its stop, or what push it has to spare there, in each lane of the narrow
-/// engine (margin).
+/// Distance of a joint from its stop, or remaining contact force if it rests there, in each lane of
+/// the narrow integrator (margin).
 template <int kWidth>
 std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::stop_margin(
     const Slot& slot, int stop, bool at_end) {
@@ -98,9 +98,9 @@ std::array<double, IntervalLanes<kWidth>::kSingle> IntervalLanes<kWidth>::stop_m
   return left;
 }
 
-/// A joint strikes a stop, or leaves the one that it rests at, where the lane stands.
+/// Handles a joint that hits a stop, or leaves the one at which it rests, at the lane's time.
 ///
-/// @param moves  whether the instant is one that the motion sets; false: the interval starts there
+/// @param moves  whether the motion determines the instant; false: the interval starts there
 template <int kWidth>
 void IntervalLanes<kWidth>::meet_stop(int lane, double time, int stop, bool moves) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -142,7 +142,7 @@ void IntervalLanes<kWidth>::meet_stop(int lane, double time, int stop, bool move
   slot.interval->log.events.push_back(event);
 }
 
-/// A rebound, or rest where that would not last.
+/// Computes a rebound, or rest if the rebound would be too short.
 template <int kWidth>
 void IntervalLanes<kWidth>::impact_joint(int lane, double time, int stop, MotionImpact& impact) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];
@@ -156,7 +156,7 @@ void IntervalLanes<kWidth>::impact_joint(int lane, double time, int stop, Motion
   if (!slot.holds) {
     leave_impact(lane, stop, at.restitution, mass, impact);
     hold_single(lane, time);
-    const double back = -at.side * accelerate_single()[at.joint];  // < 0: driven off
+    const double back = -at.side * accelerate_single()[at.joint];  // < 0: away from the stop
     const double speed = at.side * *state(lane, n + at.joint);
     impact.rebounds = 2.0 * speed > kFlightMin * back;
   }
@@ -168,7 +168,7 @@ void IntervalLanes<kWidth>::impact_joint(int lane, double time, int stop, Motion
   settle_rest(lane, time);
 }
 
-/// Gives joints the rates that they have after an impact, and the contacts that go with them.
+/// Sets the joints' rates after an impact, and the corresponding contacts.
 template <int kWidth>
 void IntervalLanes<kWidth>::leave_impact(int lane, int stop, double restitution,
                                          const Eigen::MatrixXd& mass, MotionImpact& impact) {
@@ -190,7 +190,7 @@ void IntervalLanes<kWidth>::leave_impact(int lane, int stop, double restitution,
   const Eigen::MatrixXd before = impact.rates;
   Eigen::VectorXd after = strike<double>(mass, before, impact.struck);
   for (const auto& each : impact.struck) {
-    after[each.joint] = -each.restitution * impact.rates[each.joint];  // without rounding
+    after[each.joint] = -each.restitution * impact.rates[each.joint];  // removes round-off
   }
   slot.contacts[static_cast<std::size_t>(near.front().joint)] = contact_of(near.front().side);
   const double least = kUnmoved * (after - before).norm();
@@ -205,7 +205,7 @@ void IntervalLanes<kWidth>::leave_impact(int lane, int stop, double restitution,
   }
 }
 
-/// Which joints that stand still after an impact go on to.
+/// Updates the contacts of joints that are at rest after an impact.
 template <int kWidth>
 void IntervalLanes<kWidth>::settle_rest(int lane, double time) {
   Slot& slot = slots_[static_cast<std::size_t>(lane)];

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-// Rows of numbers, one a lane: what the integrators of many states at a time are made of.
+// Rows of numbers, one per lane: the layout of integrators for many states at once.
 
 namespace estimator {
 
@@ -19,7 +19,7 @@ const double* row_at(const Rows& rows, int index) {
   return rows.data() + static_cast<std::ptrdiff_t>(index) * W;
 }
 
-/// out = f(lane) for every lane. Rows either are the same or do not overlap.
+/// out = f(lane) for every lane. Rows are identical or do not overlap.
 template <int W, typename F>
 [[gnu::always_inline]] inline void for_lanes(double* out, const F& f) {
 #ifdef __clang__
@@ -30,8 +30,8 @@ template <int W, typename F>
   for (int i = 0; i < W; ++i) out[i] = f(i);
 }
 
-/// L U = A in the place of A, n × n rows, without pivoting: for matrices that are positive definite
-/// but for a small part.
+/// In-place factorization L U = A, n × n rows, without pivoting, for matrices that are positive
+/// definite up to a small perturbation.
 ///
 /// @param inverse_pivot  n rows
 template <int W>

@@ -19,17 +19,17 @@ namespace {
 
 constexpr int kClosureLanes = 4;
 constexpr int kClosingRounds = 50;
-constexpr double kClosureWeight = 1e3;   // of the closures beside what is wanted of the joints
-constexpr double kInertness = 1e-3;      // weight of staying where it is
+constexpr double kClosureWeight = 1e3;   // of the closures relative to the wanted coordinates
+constexpr double kInertness = 1e-3;      // weight of staying at the current coordinates
 constexpr double kClosingStepMax = 0.5;  // of a joint in a round [rad]
 constexpr double kClosingSettled = 1e-12;
 constexpr double kClosingRankTolerance = 1e-7;  // of the largest singular value
 constexpr int kChoicesMax = 20000;
 
 /// Smallest singular value of the dependent joints' columns, in the worst of the configurations;
-/// not looked for to the end where it is not above `enough`. Zero where a motion takes them through
-/// a configuration in which they depend on one another: their orientation is reversed behind it,
-/// however far apart the configurations lie that are looked at.
+/// stops early once it is not above `enough`. Returns zero if a motion passes through a
+/// configuration in which the columns are linearly dependent. Their orientation is then reversed,
+/// which is detected even if that configuration itself is not among the given ones.
 double worst_condition(const std::vector<std::vector<Eigen::MatrixXd>>& motions,
                        const std::vector<int>& dependent, double enough) {
   double worst = std::numeric_limits<double>::infinity();
@@ -50,7 +50,7 @@ double worst_condition(const std::vector<std::vector<Eigen::MatrixXd>>& motions,
   return worst;
 }
 
-/// Where the equations determine so many joints worst: motion, and configuration of it.
+/// Motion and configuration with the smallest `rank`-th singular value of the Jacobian.
 std::pair<std::size_t, Eigen::Index> least_determined(
     const std::vector<std::vector<Eigen::MatrixXd>>& jacobians, Eigen::Index rank) {
   std::pair<std::size_t, Eigen::Index> worst{0, 0};
@@ -120,10 +120,10 @@ Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
   return G;
 }
 
-/// Puts joints that follow others, or are followed, where these demand it.
+/// Sets mimic joints, or the joints that they follow, to satisfy the couplings.
 void LoopClosure::follow(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) const {
   for (std::size_t round = 0; round < mechanism_.couplings.size();
-       ++round) {  // they may be in line
+       ++round) {  // couplings may be chained
     for (const Coupling& each : mechanism_.couplings) {
       if (std::isnan(wanted[each.hinge])) {
         angles[each.hinge] = each.ratio * angles[each.follows] + each.offset;
@@ -152,7 +152,7 @@ bool LoopClosure::approach(Eigen::VectorXd& angles, const Eigen::VectorXd& wante
     }
     Eigen::VectorXd step = least_squares(A, b);
     if (!step.allFinite()) return false;
-    // What follows in proportion goes any way.
+    // Mimic joints are excluded from the limit: they move in proportion.
     double largest = 0.0;
     for (int j = 0; j < n_; ++j) {
       if (find_coupling(mechanism_, j) == nullptr) largest = std::max(largest, std::abs(step[j]));
@@ -170,8 +170,8 @@ double LoopClosure::openness(const Eigen::VectorXd& angles) {
 
 bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
   if (!approach(angles, wanted)) return false;
-  // Onto the closures alone. Joints that carry the whole loop move them by what is still open: that
-  // is no way to close it.
+  // Project onto the closures alone. The rank tolerance ignores directions that move the whole
+  // loop, whose effect on the closures is only the remaining violation.
   for (int round = 0; round < 5; ++round) {
     const Eigen::VectorXd step =
         -least_squares(jacobian(angles), violation(angles), kClosingRankTolerance);
@@ -282,7 +282,7 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
   for (int j = 0; j < n_; ++j) {
     if (!std::ranges::binary_search(best, j)) choice.independent.push_back(j);
   }
-  // Rows that are independent of one another along all configurations.
+  // Select rows that are linearly independent in all configurations.
   Eigen::MatrixXd D(rows_, rank * count);
   Eigen::Index column = 0;
   for (const std::vector<Eigen::MatrixXd>& along : jacobians) {

@@ -12,29 +12,28 @@
 
 namespace estimator {
 
-/// Configurations pass a change point, at which joints can go on in two ways, whatever joints their
-/// motion is described by.
+/// A configuration near a change point, at which the joints can continue along two branches for any
+/// choice of independent joints.
 class ChangePoint : public std::invalid_argument {
  public:
-  /// @param passing  what passes it, and where: "the recordings pass"
-  /// @param motion, configuration  the one nearest to it
+  /// @param passing  subject and verb: "the recordings pass"
+  /// @param motion, configuration  index of the nearest one
   ChangePoint(const std::string& passing, std::size_t motion, Eigen::Index configuration);
 
   std::size_t motion;
   Eigen::Index configuration;
 };
 
-/// Where a loop is open: the joint that would close it, and how far its two sides are apart.
+/// Opening of a loop: the joint that would close it, and the distance between its two sides.
 struct LoopGap {
   std::string joint;
   double distance = 0.0;  ///< [m]
   double turn = 0.0;      ///< [rad]
 };
 
-/// The equations c(q) = 0 that close the loops of a mechanism, six for every joint beyond a
-/// spanning tree (a body that is reached twice must be at one place: point [m], orientation
-/// [rad, small]), and behind them one for every joint that follows another, at the mechanism's
-/// values. Pure kinematics.
+/// The equations c(q) = 0 that close the loops of a mechanism, at its parameter values. There are
+/// six for every joint outside the spanning tree (point [m], small rotation [rad]), followed by one
+/// for every mimic joint. Kinematics only.
 class LoopClosure {
  public:
   explicit LoopClosure(const Mechanism& mechanism);
@@ -47,40 +46,39 @@ class LoopClosure {
   Eigen::VectorXd violation(const Eigen::VectorXd& angles);
   Eigen::MatrixXd jacobian(const Eigen::VectorXd& angles);
 
-  /// Brings the loops of an open or closed mechanism as near to closed as can be near `angles`.
-  /// @param wanted  of every joint; NaN: nothing is wanted of it
-  /// @return whether there are angles at all
+  /// Minimizes the violation of the loops near `angles`, even if they cannot be closed.
+  /// @param wanted  of every joint; NaN: arbitrary
+  /// @return whether a finite solution was found
   bool approach(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
-  /// How far the loops are from closed: the norm of c, and π for a body that is half a turn off.
+  /// Violation of the loops: the norm of c, or π for a body that is half a turn off.
   double openness(const Eigen::VectorXd& angles);
 
-  /// Closes the loops near `angles` with joints as near as can be to `wanted`, by Gauss–Newton.
+  /// Closes the loops near `angles` by Gauss–Newton, with joints as close as possible to `wanted`.
   ///
-  /// @param wanted  of every joint; NaN: nothing is wanted of it
-  /// @return whether they are closed to kClosed. The equations also hold for a body that is half a
-  ///         turn off; that is not closed.
+  /// @param wanted  of every joint; NaN: arbitrary
+  /// @return whether they are closed to kClosed. A body that is half a turn off also satisfies the
+  /// equations but does not count as closed.
   bool close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
-  /// Joints beyond the spanning tree, in the order of their equations.
+  /// Joints outside the spanning tree, in the order of their equations.
   std::vector<std::string> closing_joints() const;
 
-  /// The loop that is open widest; there must be one.
+  /// The loop with the largest opening; there must be one.
   LoopGap widest_gap(const Eigen::VectorXd& angles);
 
-  /// Rates of all joints that keep the loops closed, as near as can be to those wanted.
+  /// Rates of all joints that keep the loops closed, as close as possible to those wanted.
   Eigen::VectorXd rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
-  /// How well the other joints determine these: the smallest singular value of their columns of
-  /// ∂c/∂q. Zero where they can go on in two ways.
+  /// Smallest singular value of the dependent joints' columns of ∂c/∂q. It is zero in a singular
+  /// configuration, where the joints can continue along two branches.
   double condition(const Eigen::VectorXd& angles, const std::vector<int>& dependent);
 
-  /// Joints that determine the others best in the worst of some closed configurations, and
-  /// equations that do it. Joints that follow others are among these others.
+  /// Chooses the independent joints that determine the others best in the worst of the given closed
+  /// configurations, and suitable equations. Mimic joints are dependent.
   ///
-  /// @param motions  joint angles, a column a configuration, one behind the other on its way
-  /// @throws ChangePoint where all choices pass one: the configurations leave it open how the
-  ///         mechanism goes on
+  /// @param motions  joint angles, one column per configuration, in order of the motion
+  /// @throws ChangePoint if every choice passes a change point
   CoordinateChoice choose(const std::vector<Eigen::MatrixXd>& motions);
 
  private:
@@ -93,7 +91,7 @@ class LoopClosure {
   Rows values_;
 };
 
-/// Loops are closed that are open by no more than this [m, rad].
+/// Tolerance of the violation below which loops count as closed [m, rad].
 inline constexpr double kClosed = 1e-9;
 
 }  // namespace estimator

@@ -14,13 +14,13 @@
 namespace estimator {
 namespace {
 
-constexpr double kAtBound = 1e-9;  // share of a bound within which friction is exhausted
+constexpr double kAtBound = 1e-9;  // fraction of a bound within which friction counts as exhausted
 constexpr double kContactRankTolerance = 1e-9;  // of the largest singular value
 
 }  // namespace
 
-/// With λ = bound − u the conditions on u ∈ [0, 2 bound] are those of a complementarity problem in
-/// u and the slack of its upper bound.
+/// With λ = bound − u, the conditions on u ∈ [0, 2 bound] form a complementarity problem in u and
+/// the slack of its upper bound.
 Contacts settle_contacts(const RestingJoints& joints) {
   const Eigen::Index s = joints.bound.size();
   const SymmetricFactor mass(joints.mass);
@@ -41,7 +41,7 @@ Contacts settle_contacts(const RestingJoints& joints) {
       contacts.push_back(contact_of(unhindered[j]));
       continue;
     }
-    // Friction pushes forward with u − bound: exhausted at either end, the joint goes against it.
+    // Friction acts forward with u − bound; if it is exhausted, the joint moves against it.
     const double spare = kAtBound * joints.bound[j], pushed = solution.z[j];
     const double acceleration = solution.w[j] - solution.z[s + j];
     if (acceleration > 0.0 && pushed <= spare) {
@@ -77,7 +77,7 @@ double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bo
       }
       Eigen::JacobiSVD<Eigen::MatrixXd> of_edges(edges, Eigen::ComputeFullV);
       of_edges.setThreshold(kContactRankTolerance);
-      if (of_edges.rank() + 1 < rank) continue;  // no face: the edges depend on one another
+      if (of_edges.rank() + 1 < rank) continue;  // no face: linearly dependent edges
       normal = of_edges.matrixV().col(rank - 1);
     }
     const Eigen::VectorXd along = (reduced * normal).cwiseAbs();

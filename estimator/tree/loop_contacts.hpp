@@ -6,29 +6,29 @@
 
 namespace estimator {
 
-/// Joints of a mechanism at rest for an instant, c coordinates, s joints.
+/// Joints that are momentarily at rest, in a mechanism with c coordinates and s such joints.
 struct RestingJoints {
   Eigen::MatrixXd mass;      ///< Nᵀ M N, c × c
-  Eigen::VectorXd force;     ///< Nᵀ (h + M γ) and what joints that slip add; c [N·m]
+  Eigen::VectorXd force;     ///< Nᵀ (h + M γ) plus the friction of slipping joints; c [N·m]
   Eigen::MatrixXd coupling;  ///< N of the joints, s × c
   Eigen::VectorXd drift;     ///< γ of the joints, s
-  Eigen::VectorXd bound;     ///< of their dry friction, s [N·m]
+  Eigen::VectorXd bound;     ///< bound of their dry friction, s [N·m]
 };
 
-/// Which of the joints go on to stick and which slip, by Gauss's principle: accelerations minimise
+/// Determines which joints stick and which slip, by Gauss's principle. The accelerations minimize
 ///
 ///   ½ ÿᵀ Nᵀ M N ÿ + forceᵀ ÿ + Σ bound_j |N_j ÿ + γ_j|,
 ///
-/// so there is one answer even where more joints are at rest than can hold independently.
+/// which has a unique solution even if more joints are at rest than there are coordinates.
 Contacts settle_contacts(const RestingJoints& joints);
 
-/// How much force the friction of joints that stick has to spare before one of them breaks loose,
-/// < 0 where it does not suffice [N·m, of coordinates]. The forces that friction can hold form a
-/// zonotope {couplingᵀ λ: |λ_j| ≤ bound_j}; this is the distance of its nearest face, each face
-/// weighed so that a joint that holds a coordinate alone counts with its own torque.
+/// Force margin before one of the sticking joints breaks loose, < 0 if friction is insufficient
+/// [N·m, of coordinates]. The forces that friction can hold form a zonotope {couplingᵀ λ: |λ_j| ≤
+/// bound_j}. The margin is the distance of its nearest face, weighted so that a joint that holds a
+/// coordinate alone counts with its own torque.
 ///
-/// @param force  that is to be held, c
-/// @return not a number where the coupling is none, as that of a loop that cannot be closed
+/// @param force  that has to be held, c
+/// @return NaN for an invalid coupling, as of a loop that cannot be closed
 double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
                       const Eigen::VectorXd& force);
 

@@ -12,7 +12,7 @@ namespace estimator {
 namespace {
 
 constexpr int kCloseRounds = 20;
-constexpr double kCloseTolerance = 1e-9;  // a step after one so small ends within rounding
+constexpr double kCloseTolerance = 1e-9;  // after so small a step the next one is exact
 constexpr double kRankTolerance = 1e-9;   // of the largest element
 
 }  // namespace
@@ -61,7 +61,7 @@ LoopLanes<W>::LoopLanes(const TreeProgram& program, bool slopes)
   }
 }
 
-/// K by Gauss–Jordan elimination; each lane takes the largest pivot of its own.
+/// Computes K by Gauss–Jordan elimination with row pivoting per lane.
 template <int W>
 void LoopLanes<W>::invert() {
   std::fill(inverse_.begin(), inverse_.end(), 0.0);
@@ -106,8 +106,7 @@ void LoopLanes<W>::invert() {
   }
 }
 
-/// A lane that has converged stays as it is while others go on: what it comes to must not depend on
-/// them.
+/// A converged lane is unchanged while others iterate, so that its result does not depend on them.
 template <int W>
 void LoopLanes<W>::close(double* rows) {
   std::array<bool, W> done{};
@@ -167,7 +166,7 @@ void LoopLanes<W>::close(double* rows) {
   }
 }
 
-/// C and T of every lane in which a joint sticks, and N T.
+/// Computes C and T of every lane with a sticking joint, and N T.
 template <int W>
 void LoopLanes<W>::hold(const double* free) {
   any_holds_ = std::any_of(free, free + n_ * W, [](double each) { return each == 0.0; });
@@ -182,7 +181,8 @@ void LoopLanes<W>::hold(const double* free) {
   }
 }
 
-/// Gauss–Jordan elimination of N_S with complete pivoting: coordinates that joints at rest hold.
+/// Gauss–Jordan elimination of N_S with complete pivoting: coordinates that sticking joints
+/// determine.
 template <int W>
 void LoopLanes<W>::hold_lane(int lane, const double* free) {
   std::vector<int> held;
@@ -235,7 +235,7 @@ void LoopLanes<W>::hold_lane(int lane, const double* free) {
     }
     set(held_, p, value);
   }
-  for (int p = 0; p < c_; ++p) {  // columns of held coordinates vanish in T
+  for (int p = 0; p < c_; ++p) {  // columns of constrained coordinates vanish in T
     if (row_at<W>(removed_, p)[lane] == 0.0) continue;
     for (int q = 0; q < c_; ++q) set(turn_, q * c_ + p, 0.0);
   }
@@ -263,7 +263,7 @@ void LoopLanes<W>::accelerate(double* rows, const double* free, double* accelera
     }
   }
   hold(free);
-  for (int j = 0; j < n_; ++j) {  // what the joints move by without the coordinates
+  for (int j = 0; j < n_; ++j) {  // joint accelerations for zero free coordinates
     double* moved = row_at<W>(moved_, j);
     std::copy_n(drift(j), W, moved);
     if (!any_holds_) continue;

@@ -5,43 +5,43 @@
 
 namespace estimator {
 
-/// The equations of motion of a mechanism with loops in its independent coordinates y, for kWidth
-/// states side by side. With the closures c(q) = 0 solved by Newton's method for the dependent
-/// coordinates, K = (∂c/∂q_d)⁻¹ and
+/// Equations of motion of a mechanism with loops in its independent coordinates y, for kWidth
+/// states side by side. Newton's method solves the closures c(q) = 0 for the dependent coordinates
+/// q_d. With K = (∂c/∂q_d)⁻¹ and
 ///
 ///   v = N ẏ,   a = N ÿ + γ,   N = [1; −K ∂c/∂y],   γ = [0; −K g],
 ///
-/// the motion obeys Nᵀ r(q, v, N ÿ + γ) = 0: there is no drift, and nothing to stabilise. A joint
-/// that sticks holds one combination of the accelerations, C_S a_S = 0; joints that follow from
-/// others that stick hold nothing.
+/// the motion obeys Nᵀ r(q, v, N ÿ + γ) = 0, without drift or stabilization. A sticking joint
+/// constrains one combination of the accelerations, C_S a_S = 0; joints that depend on other
+/// sticking joints constrain nothing.
 ///
-/// Derivatives follow from those of c, its derivatives along time, and of r + Gᵀ λ at the reactions
-/// λ: no derivative of N or K is ever needed, since Nᵀ (r + Gᵀ λ) = Nᵀ r everywhere.
+/// Derivatives follow from those of c, of its time derivatives, and of r + Gᵀ λ with the reactions
+/// λ. Derivatives of N and K are not needed, since Nᵀ (r + Gᵀ λ) = Nᵀ r identically.
 ///
-/// All rows belong to the program unless they are told to be results.
+/// All rows belong to the program unless marked as results.
 template <int kWidth>
 class LoopLanes {
  public:
   LoopLanes(const TreeProgram& program, bool slopes);
 
-  /// Moves the dependent joints to where the loops are closed, from where they are in `rows`, and
-  /// gives them their rates. A lane whose loops cannot be closed is not a number from there on.
+  /// Solves the loop closures for the dependent joints, starting from `rows`, and sets their rates.
+  /// Lanes whose loops cannot be closed become NaN.
   void close(double* rows);
 
-  /// After `close`, with controls and slips set: runs the balance, and puts the accelerations of
-  /// the joints into the program.
+  /// Call after `close`, with controls and slips set. Runs the balance and stores the joints'
+  /// accelerations in the program.
   ///
-  /// @param free          0 where a joint sticks, else 1; a row a joint
+  /// @param free          0 if a joint sticks, else 1; one row per joint
   /// @param acceleration  result: of the coordinates
   void accelerate(double* rows, const double* free, double* acceleration);
 
-  /// After `accelerate`: derivatives of the joints' motion along the coordinates, their rates and
-  /// the moving parameters.
+  /// Call after `accelerate`. Computes derivatives of the joints' motion by the coordinates, their
+  /// rates and the moving parameters.
   void linearize_joints(double* rows);
-  /// After it: derivatives of the coordinates' accelerations, coordinates × directions.
+  /// Call after it. Derivatives of the coordinates' accelerations, coordinates × directions.
   void linearize(double* rows, double* linear);
 
-  /// After `linearize`: derivatives of a joint's angle, rate and acceleration along a direction.
+  /// Call after `linearize`. Derivatives of a joint's angle, rate and acceleration in a direction.
   /// @param linear  result of `linearize`
   void motion_slopes(int joint, const double* linear, int direction, double* angle, double* rate,
                      double* acceleration) const;
@@ -53,7 +53,7 @@ class LoopLanes {
   /// γ.
   const double* drift(int joint) const { return row_at<kWidth>(drift_, joint); }
 
-  /// Derivatives of a joint's angle and of its rate along one direction of a state's, after
+  /// Derivatives of a joint's angle and rate in one direction of the state; call after
   /// `linearize_joints`.
   ///
   /// @param slopes  of coordinates over their rates × directions
@@ -76,7 +76,7 @@ class LoopLanes {
   Rows step_;                                    // r
   Rows coupling_, effective_;                    // n × c: N, and N T
   Rows hold_, turn_;                             // C, c × n; T, c × c
-  Rows removed_, held_;                          // c: 1 where a joint that sticks sets it; ÿ₀
+  Rows removed_, held_;                          // c: 1 if a sticking joint determines it; ÿ₀
   Rows drift_, force_, moved_;                   // n
   Rows lu_, inverse_pivot_, mass_;               // c × c, c, n × c
   Rows right_;                                   // c

@@ -5,11 +5,11 @@
 
 #include "estimator/tree/loop_lanes.hpp"
 
-// Members of LoopLanes, for loop_lanes.cpp: how motions of loops change with what moves them.
+// Members of LoopLanes, included by loop_lanes.cpp: sensitivities of motions with loops.
 
 namespace estimator {
 
-/// Adds what closures change by, given how the joints move, to `closure_slopes_`.
+/// Computes the change of the closures, given the joints' changes, into `closure_slopes_`.
 template <int W>
 void LoopLanes<W>::add_kinematics(const std::vector<TreeProgram::Entry>& entries,
                                   const double* rows) {
@@ -33,7 +33,7 @@ void LoopLanes<W>::add_kinematics(const std::vector<TreeProgram::Entry>& entries
   }
 }
 
-/// Dependent joints move so that the closures stay as they are: −K times what they change by.
+/// Dependent joints keep the closures unchanged: −K times their change.
 template <int W>
 void LoopLanes<W>::solve_dependent(Rows& slopes) {
   for (int i = 0; i < r_; ++i) {
@@ -52,7 +52,7 @@ void LoopLanes<W>::solve_dependent(Rows& slopes) {
 
 template <int W>
 void LoopLanes<W>::linearize_joints(double* rows) {
-  for (int j = 0; j < n_; ++j) {  // what the equations leave over, but for the reactions
+  for (int j = 0; j < n_; ++j) {  // residual of the equations without reactions
     double* force = row_at<W>(force_, j);
     const double *h = at_row(rows, program_.balance_row(j)),
                  *bound = at_row(rows, program_.bound_row(j)),
@@ -64,7 +64,7 @@ void LoopLanes<W>::linearize_joints(double* rows) {
       for_lanes<W>(force, [=](int lane) { return force[lane] + M[lane] * a[lane]; });
     }
   }
-  if (any_holds_) {  // less what holds the joints that stick: −Cᵀ Nᵀ r
+  if (any_holds_) {  // minus the forces that hold sticking joints: −Cᵀ Nᵀ r
     for (int p = 0; p < c_; ++p) {
       double* sum = row_at<W>(right_, p);
       std::fill_n(sum, W, 0.0);
@@ -112,7 +112,7 @@ template <int W>
 void LoopLanes<W>::linearize(double* rows, double* linear) {
   add_kinematics(program_.closure_acceleration_slopes(), rows);
   solve_dependent(acceleration_slopes_);
-  if (any_holds_) {  // coordinates that joints at rest hold move so that these stay
+  if (any_holds_) {  // coordinates that sticking joints determine
     for (int p = 0; p < c_; ++p) {
       for (int d = 0; d < directions_; ++d) {
         double* sum = row_at<W>(held_slopes_, p * directions_ + d);
@@ -215,8 +215,8 @@ void LoopLanes<W>::joint_slope(int joint, const double* slopes, int direction, d
   }
 }
 
-/// a = N ÿ + γ: what the closures demand at given ÿ, which holds the part of ÿ that joints at rest
-/// set as well, and N dÿ.
+/// a = N ÿ + γ: closure terms at fixed ÿ, including the part that sticking joints determine, plus N
+/// dÿ.
 template <int W>
 void LoopLanes<W>::motion_slopes(int joint, const double* linear, int direction, double* angle,
                                  double* rate, double* acceleration) const {

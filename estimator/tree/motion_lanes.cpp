@@ -8,8 +8,8 @@
 namespace estimator {
 namespace {
 
-/// Friction that grows with the load makes the equations nonlinear in the accelerations: rounds of
-/// Newton's method, which gains a factor of the friction coefficient squared in each.
+/// Load-dependent friction makes the equations nonlinear in the accelerations. Limits of Newton's
+/// method, which gains a factor of the friction coefficient squared per round.
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
 
@@ -71,8 +71,8 @@ void MotionLanes<W>::set_slips() {
   std::copy_n(slip_.data(), n_ * W, row(program_.slip_row(0)));
 }
 
-/// L U = ∂r/∂a without pivoting: but for the load of friction it is the mass matrix, positive
-/// definite. Joints that stick have rows and columns of the identity.
+/// L U = ∂r/∂a without pivoting: apart from load-dependent friction it is the positive definite
+/// mass matrix. Sticking joints have rows and columns of the identity.
 template <int W>
 void MotionLanes<W>::factor() {
   for (int j = 0; j < n_; ++j) {
@@ -98,15 +98,14 @@ void MotionLanes<W>::factor() {
   factor_lanes<W>(n_, lu_, inverse_pivot_);
 }
 
-/// What an acceleration is looked for about, where friction grows with the load: at the start of a
-/// piece nothing, so that what came before does not matter; then where the stage before has found
-/// it.
+/// Initial values for solving with load-dependent friction: zero at the start of a segment, so that
+/// the result does not depend on earlier steps, then the result of the previous stage.
 template <int W>
 void MotionLanes<W>::forget_accelerations() {
   std::fill_n(row(program_.acceleration_row(0)), n_ * W, 0.0);
 }
 
-/// Accelerations at a state, into the program too.
+/// Computes accelerations at a state and stores them in the program too.
 template <int W>
 void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double share) {
   if (loops_) {
@@ -146,8 +145,8 @@ void MotionLanes<W>::solve_tree() {
   solve(acceleration_.data());
 }
 
-/// Newton's method from the accelerations that the program has. A lane that has converged stays
-/// where its equations were evaluated while others go on: what it comes to must not depend on them.
+/// Newton's method starting from the accelerations in the program. A converged lane is kept
+/// unchanged while others iterate, so that its result does not depend on them.
 template <int W>
 void MotionLanes<W>::solve_with_load() {
   double* const a = row(program_.acceleration_row(0));
@@ -219,7 +218,7 @@ void MotionLanes<W>::accelerate_at_end() {
   set_state(end_, acceleration_.data(), 1.0);
 }
 
-/// Where loops are looked for to be closed.
+/// Sets the initial guess for closing loops.
 template <int W>
 void MotionLanes<W>::guess_joints(const Rows& joints) {
   std::copy_n(joints.data(), n_ * W, row(program_.angle_row(0)));
@@ -240,7 +239,7 @@ void MotionLanes<W>::keep_slopes(const Rows& slopes, Rows& joint_slopes) const {
   }
 }
 
-/// Joints at the end of the step.
+/// Computes the joints at the end of the step.
 template <int W>
 void MotionLanes<W>::finish_loops() {
   set_state(end_, acceleration_.data(), 1.0);
@@ -260,7 +259,7 @@ void MotionLanes<W>::holding_torque(int joint, double* torque) const {
   }
 }
 
-/// Derivatives of the accelerations found last.
+/// Derivatives of the last accelerations.
 template <int W>
 void MotionLanes<W>::linearize(int stage) {
   if (loops_) {
@@ -307,7 +306,7 @@ void MotionLanes<W>::step() {
     for (int j = 0; j < c_; ++j) {
       const double *q0 = at(state_, j), *v0 = at(state_, c_ + j), *a = at(stage_[stage - 1], j);
       const double* before = at(stage_[std::max(0, stage - 2)], j);
-      // The speed of the stage before: v₀ at the first, else moved on by the one before it.
+      // Speed of the previous stage: v₀ for the first, else updated by the one before it.
       const double early = stage == 1 ? 0.0 : 0.5;
       for_lanes<W>(q + j * W, [=](int i) {
         return q0[i] + reach * h[i] * (v0[i] + early * h[i] * before[i]);
@@ -339,8 +338,8 @@ void MotionLanes<W>::commit() {
   std::swap(begin_slopes_, joint_end_slopes_);
 }
 
-/// Carries the derivatives through the four stages, direction by direction: everything but the
-/// linearisations stays in the nearest cache.
+/// Propagates the derivatives through the four stages, direction by direction, so that everything
+/// but the linearizations stays in the first-level cache.
 template <int W>
 void MotionLanes<W>::move_slopes() {
   constexpr int kJointsMax = kTreeHingesMax;

@@ -8,21 +8,20 @@
 
 namespace estimator {
 
-/// Moves kWidth independent states of one mechanism on side by side, each by a stretch of its own:
-/// one classical Runge–Kutta step of fourth order along which contacts and the slope of the
-/// controls stay as they are. Derivatives along the start state and the moving parameters come with
-/// it where they are wanted: those of the Runge–Kutta step itself, exact.
+/// Advances kWidth independent states of one mechanism side by side, each by its own substep: one
+/// classical fourth-order Runge–Kutta step with constant contacts and linear controls. On request
+/// it also computes the step's exact derivatives by the start state and the moving parameters.
 ///
-/// Derivatives of the accelerations follow from those of the equations of motion by one solve,
-/// da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step costs four evaluations of the program,
-/// four factorisations of n × n, and some 16 n² multiplications a direction. Loops are closed at
-/// every evaluation (LoopLanes), and once more at the end of the step.
+/// Derivatives of the accelerations follow from those of the equations of motion by one solve, da =
+/// −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step costs four evaluations of the program, four
+/// factorizations of n × n matrices, and some 16 n² multiplications per direction. Loops are closed
+/// at every evaluation (LoopLanes), and once more at the end of the step.
 ///
-/// Rows are arrays of kWidth numbers, one a lane.
+/// Rows are arrays of kWidth numbers, one per lane.
 template <int kWidth>
 class MotionLanes {
  public:
-  /// @param slopes  whether steps carry derivatives along
+  /// @param slopes  whether steps compute derivatives
   MotionLanes(const TreeProgram& program, const Mechanism& values, bool slopes);
 
   int joint_count() const { return n_; }
@@ -31,41 +30,41 @@ class MotionLanes {
   /// Columns of the derivatives: coordinates, their rates, moving parameters.
   int direction_count() const { return directions_; }
 
-  // The start of the stretch; to be written before a step. Contacts: `slip` is −1, 0 or 1, and
-  // `free` 0 where the joint sticks, else 1.
+  // Start of the substep; set before a step. Contacts: `slip` is −1, 0 or 1, and `free` 0 if the
+  // joint sticks, else 1.
   /// Coordinates over their rates.
   double* state(int row) { return at(state_, row); }
-  /// Where to look for a joint that closes a loop.
+  /// Initial guess for a joint that closes a loop.
   double* guess(int joint) { return at(begin_, joint); }
   double* slip(int joint) { return at(slip_, joint); }
   double* free(int joint) { return at(free_, joint); }
   double* length() { return at(length_, 0); }  ///< [s]
-  /// Control of a motor where the stretch begins, and what it grows by until it ends.
+  /// Control of a motor at the begin of the substep, and its increase until the end.
   double* control(int motor) { return at(control_, motor); }
   double* rise(int motor) { return at(rise_, motor); }
-  /// The same of the control's derivative along its delay; for slopes alone.
+  /// Derivatives of these by the control's delay; used for derivatives only.
   double* control_slope(int motor) { return at(control_slope_, motor); }
   double* rise_slope(int motor) { return at(rise_slope_, motor); }
-  /// Derivative of a row of the state along a direction.
+  /// Derivative of a row of the state in a direction.
   double* slope(int row, int direction) { return at(slopes_, row * directions_ + direction); }
 
   void step();
-  /// Puts all lanes where the last step ended.
+  /// Sets the start of all lanes to the end of the last step.
   void commit();
 
-  /// Accelerations at the start of the stretch and their derivatives; for slopes alone.
+  /// Computes accelerations at the start of the substep and their derivatives; requires `slopes`.
   void linearize_at_start();
-  /// After it: derivatives of a joint's angle, rate and acceleration along a direction of the state
-  /// there.
+  /// Derivatives of a joint's angle, rate and acceleration in one direction of the state; call
+  /// after `linearize_at_start`.
   void joint_slopes(int joint, int direction, double* angle, double* rate,
                     double* acceleration) const;
 
-  // Joints where the last step began and where it ended.
+  // Joints at the begin and at the end of the last step.
   const double* begin_angle(int joint) const { return at(joints_begin(), joint); }
   const double* begin_rate(int joint) const { return at(joints_begin(), n_ + joint); }
   const double* end_angle(int joint) const { return at(joints_end(), joint); }
   const double* end_rate(int joint) const { return at(joints_end(), n_ + joint); }
-  /// The state where the last step ended.
+  /// The state at the end of the last step.
   const double* end_state(int row) const { return at(end_, row); }
   /// Derivatives of a joint's angle (or rate: joint_count + joint).
   const double* begin_slope(int joint_row, int direction) const {
@@ -75,22 +74,22 @@ class MotionLanes {
     return at(loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
   }
 
-  /// Accelerations at the start of the stretch (after it: at its end), for contacts as they are.
+  /// Computes accelerations at the start (or end) of the substep for the present contacts.
   void accelerate_at_start();
   void accelerate_at_end();
-  /// After it: of a coordinate, and of a joint; a joint's rate then.
+  /// Results: accelerations of a coordinate and of a joint, and a joint's angle and rate.
   const double* acceleration(int coordinate) const { return at(acceleration_, coordinate); }
   const double* joint_acceleration(int joint) const {
     return row(program_.acceleration_row(joint));
   }
   const double* joint_angle(int joint) const { return row(program_.angle_row(joint)); }
   const double* joint_rate(int joint) const { return row(program_.rate_row(joint)); }
-  /// What keeps a joint that sticks in its place, after `accelerate_at_…` [N·m]; with loops, what
-  /// its own equation leaves over.
+  /// Torque that holds a sticking joint, after `accelerate_at_…` [N·m]; with loops, the residual of
+  /// the joint's own equation.
   void holding_torque(int joint, double* torque) const;
-  /// What friction can hold it with, at most [N·m].
+  /// Largest torque with which friction can hold it [N·m].
   const double* holding_bound(int joint) const { return row(program_.holding_bound_row(joint)); }
-  /// What loops make of the joints, after `accelerate_at_…`; none in a tree.
+  /// Loop quantities, after `accelerate_at_…`; null for a tree.
   const LoopLanes<kWidth>* loops() const { return loops_.get(); }
   /// h, σ, B at the joint's speed, and M_jk.
   const double* balance(int joint) const { return row(program_.balance_row(joint)); }
@@ -128,12 +127,12 @@ class MotionLanes {
   Rows rows_;  // of the program
   Rows state_, end_, stage_state_, slip_, free_, length_;
   Rows control_, rise_, control_slope_, rise_slope_;
-  Rows begin_, joint_end_;                // with loops: joints where the step begins and ends
-  Rows begin_slopes_, joint_end_slopes_;  // the same of their derivatives
+  Rows begin_, joint_end_;                // with loops: joints at begin and end of the step
+  Rows begin_slopes_, joint_end_slopes_;  // their derivatives
   Rows acceleration_, stage_[4];          // coordinates
   Rows lu_, inverse_pivot_, inverse_;
   Rows slopes_, end_slopes_;
-  Rows linear_[4];  // of each stage: da along q, v (as they are then) and parameters
+  Rows linear_[4];  // of each stage: da by q, v (of that instant) and parameters
   Rows scratch_;
 };
 

@@ -5,12 +5,12 @@
 #include "estimator/tree/interval_motion.hpp"
 #include "estimator/tree/motion_lanes.hpp"
 
-// What the values and the derivatives of an interval do alike with a piece: the part of a stretch
-// along which no contact changes.
+// Functions shared by the values and the derivatives of an interval. A segment is the part of a
+// substep along which no contact changes.
 
 namespace estimator {
 
-/// The state at the start of an interval.
+/// Loads the state at the start of an interval.
 template <int W>
 void load_start(MotionLanes<W>& lanes, int lane, const MotionInterval& interval) {
   for (int row = 0; row < 2 * lanes.coordinate_count(); ++row) {
@@ -20,7 +20,7 @@ void load_start(MotionLanes<W>& lanes, int lane, const MotionInterval& interval)
   for (int j = 0; j < lanes.joint_count(); ++j) lanes.guess(j)[lane] = interval.guess[j];
 }
 
-/// Length and controls of a piece of a stretch.
+/// Loads length and controls of a segment of a substep.
 template <int W>
 void load_piece(MotionLanes<W>& lanes, int lane, const HeldControls& controls, int stretch,
                 double begin, double end) {
@@ -46,28 +46,27 @@ void load_contacts(MotionLanes<W>& lanes, int lane, const Contacts& contacts) {
   }
 }
 
-/// Whether an instant belongs to a piece that ends at `end`, those before having been read. A piece
-/// that begins at an instant holds it.
+/// Whether an instant belongs to a segment that ends at `end`, if all earlier instants have been
+/// processed. A segment includes its begin.
 inline bool is_before_end(const MotionInterval& interval, double time, int stretch, double end) {
   const bool is_last =
       stretch + 1 == interval.last_stretch && !(end < interval.controls->end(stretch));
   return is_last || time < end - kSampleTolerance * interval.period;
 }
 
-/// The same of a sample.
+/// The same for a sample.
 inline bool is_within(const MotionInterval& interval, int sample, int stretch, double end) {
   return sample < interval.last_sample &&
          is_before_end(interval, interval.time(sample), stretch, end);
 }
 
-/// The place of a sample between the ends of a smooth piece, by cubic Hermite interpolation.
+/// Weights of cubic Hermite interpolation between the ends of a smooth segment.
 struct HermiteWeights {
-  double angle_begin, angle_end;  ///< [-]; of a rate [1/s]
-  double rate_begin, rate_end;    ///< [s]; of a rate [-]
+  double angle_begin, angle_end;  ///< [-]; for a rate [1/s]
+  double rate_begin, rate_end;    ///< [s]; for a rate [-]
 };
 
-/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, with x the share of the piece that has
-/// passed.
+/// θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] T, x the elapsed fraction of the segment.
 inline HermiteWeights hermite_weights(double time, double length) {
   if (!(length > 0.0)) return {0.0, 1.0, 0.0, 0.0};
   const double x = std::clamp(time / length, 0.0, 1.0);
@@ -75,7 +74,7 @@ inline HermiteWeights hermite_weights(double time, double length) {
   return {1.0 - turn, turn, x * rest * rest * length, -x * x * rest * length};
 }
 
-/// The same of the rate there, by the derivative along time.
+/// Weights of the rate: their time derivative.
 inline HermiteWeights hermite_rate_weights(double time, double length) {
   if (!(length > 0.0)) return {0.0, 0.0, 0.0, 1.0};
   const double x = std::clamp(time / length, 0.0, 1.0);

@@ -8,7 +8,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kNeutralShare = 1e-6;  // of the largest ω²: differences leave 1e-9 of it
+constexpr double kNeutralShare = 1e-6;  // of the largest ω²; finite differences leave 1e-9 of it
 constexpr double kNeutralRate = 1e-6;   // [1/s²]
 constexpr double kMassless = 1e-12;     // of the largest pivot
 
@@ -27,7 +27,7 @@ std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::
   const SymmetricEigen solved = generalized_eigen(local.stiffness, local.mass);
   for (Eigen::Index k = 0; k < pivots.size(); ++k) {
     Eigen::VectorXd shape = local.motions * solved.vectors.col(k);
-    double largest = 0.0;  // with its sign
+    double largest = 0.0;  // signed
     for (Eigen::Index j = 0; j < shape.size(); ++j) {
       const double part = shape[j] / mechanism.hinges[static_cast<std::size_t>(j)].units().scale;
       if (std::abs(part) > std::abs(largest) * (1.0 + 1e-9)) largest = part;

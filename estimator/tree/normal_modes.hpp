@@ -7,19 +7,18 @@
 
 namespace estimator {
 
-/// A small motion about a configuration in balance in which all joints keep step, friction and
-/// motors left out.
+/// A small synchronous motion of all joints about an equilibrium, without friction and motors.
 struct NormalMode {
-  /// ω² [1/s²]: above zero it swings with ω, below it grows as exp(√−ω² t), at zero it drifts.
+  /// ω² [1/s²]. Positive: oscillation with ω; negative: growth as exp(√−ω² t); zero: drift.
   double rate_squared;
-  Eigen::VectorXd shape;  ///< how far each joint moves; the largest, in its scale, by 1 [rad or m]
+  Eigen::VectorXd shape;  ///< displacements; the largest, in its joint's scale, is 1 [rad or m]
 };
 
-/// Whether a mode is neither pulled back nor pushed away, within what is known of it: by less than
-/// a millionth of the stiffest, or with a period of more than an hour and a half.
+/// Whether a mode is neutrally stable within its accuracy: its stiffness is below a millionth of
+/// the stiffest, or its period exceeds an hour and a half.
 bool is_neutral(const NormalMode& mode, const std::vector<NormalMode>& all);
 
-/// Of K x = ω² M x, slowest first; empty where some joint moves no mass.
+/// Solves K x = ω² M x, slowest mode first; empty if some joint moves no mass.
 std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::Local& local);
 
 }  // namespace estimator

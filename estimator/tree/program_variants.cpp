@@ -5,7 +5,7 @@
 namespace estimator {
 namespace {
 
-/// Values with nothing of the bodies that are missing.
+/// Values without the inertia and drag of missing bodies.
 Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
   for (const int body : absent) {
     for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
@@ -17,7 +17,7 @@ Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
   return mechanism;
 }
 
-/// The body that a parameter is of; −1: of none.
+/// The body of a parameter; −1: none.
 int body_of(const Mechanism& mechanism, int parameter) {
   if (parameter < mechanism.index_of_hinge(0, {})) return parameter / Mechanism::kBodyQuantities;
   const int of_air = parameter - mechanism.index_of_air(0, {});

@@ -9,24 +9,23 @@
 
 namespace estimator {
 
-/// Programs of a mechanism of which some bodies are missing at times (Body::only_in): one for every
-/// set of bodies that is missing, all with the same unknowns. What a missing body weighs has no
-/// effect.
+/// Programs of a mechanism some of whose bodies are missing at times (Body::only_in): one for every
+/// set of missing bodies, all with the same unknowns. The inertia of a missing body has no effect.
 class ProgramVariants {
  public:
-  /// @param absent  bodies that are missing, of each group of intervals
+  /// @param absent  missing bodies of each group of intervals
   ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
                   const std::vector<std::vector<int>>& absent);
 
-  /// Any of them, for what they have in common.
+  /// Any of them, for their common properties.
   const TreeProgram& common() const { return *variants_.front().program; }
 
-  /// Runs of consecutive intervals that share a program, in order.
+  /// Consecutive intervals that share a program, in order.
   struct Run {
     const TreeProgram& program;
-    Mechanism values;  ///< as this program has them
+    Mechanism values;  ///< parameter values for this program
     std::size_t first, count;
-    const std::vector<int>& without_effect;  ///< places among the moving parameters
+    const std::vector<int>& without_effect;  ///< indices among the moving parameters
   };
   /// @param groups  of each interval
   std::vector<Run> runs(const Mechanism& values, std::span<const int> groups) const;

@@ -14,21 +14,21 @@ namespace estimator {
 namespace {
 
 constexpr int kRestRounds = 300;
-constexpr double kRestStepMax = 0.3;    // of a joint in a round, in its scale [rad]
-constexpr double kRestSettled = 1e-9;   // a step below which the pose is found, likewise
-constexpr double kSure = 1e-6;          // steps below this are not judged by V, which is rounded
-constexpr double kKick = 0.2;           // off a balance that does not hold, likewise
-constexpr double kSlowestShare = 1e-6;  // of the largest |ω²|: motions slower take steps as if not
+constexpr double kRestStepMax = 0.3;    // of a joint per round, in its scale [rad]
+constexpr double kRestSettled = 1e-9;   // step at convergence, likewise
+constexpr double kSure = 1e-6;          // steps below this are not tested by V, which is rounded
+constexpr double kKick = 0.2;           // displacement from an unstable equilibrium, likewise
+constexpr double kSlowestShare = 1e-6;  // of the largest |ω²|: lower limit of curvatures
 constexpr double kSlowest = 1e-9;       // [1/s²]
-constexpr double kDescent = 1e-4;       // of what the slope promises (Armijo)
-constexpr int kAssemblies = 24;         // starts from which loops are closed
-constexpr double kHigher = 1e-6;        // of the potential's change, for a top to be one
+constexpr double kDescent = 1e-4;       // of the predicted decrease (Armijo)
+constexpr int kAssemblies = 24;         // number of starts for closing loops
+constexpr double kHigher = 1e-6;        // of the potential: smallest rise to a top
 
 double scale_of(const Mechanism& mechanism, Eigen::Index joint) {
   return mechanism.hinges[static_cast<std::size_t>(joint)].units().scale;
 }
 
-/// Largest part of a motion, in the joints' scales.
+/// Largest component of a motion, in the joints' scales.
 double size_of(const Mechanism& mechanism, const Eigen::VectorXd& motion) {
   double largest = 0.0;
   for (Eigen::Index j = 0; j < motion.size(); ++j) {
@@ -37,8 +37,8 @@ double size_of(const Mechanism& mechanism, const Eigen::VectorXd& motion) {
   return largest;
 }
 
-/// Newton's method down (or, with sign −1, up) the potential, with the magnitudes of its
-/// curvatures, so that it leaves balances that do not hold.
+/// Newton descent (or ascent, with sign −1) of the potential with absolute values of its
+/// curvatures, so that it leaves unstable equilibria.
 class Descent {
  public:
   Descent(const Mechanism& mechanism, double sign)
@@ -67,7 +67,7 @@ class Descent {
   }
 
  private:
-  /// The mode that leaves this balance fastest, if any does.
+  /// The fastest unstable mode of this equilibrium; nullptr if it is stable.
   const NormalMode* falling_mode(const std::vector<NormalMode>& modes) const {
     const NormalMode* found = nullptr;
     for (const NormalMode& mode : modes) {
@@ -82,7 +82,7 @@ class Descent {
 
   Eigen::VectorXd newton_step(const Statics::Local& local, bool has_mass) const {
     const Eigen::Index n = local.gradient.size();
-    if (n == 0) return local.gradient;  // a pose in which the loops hold everything
+    if (n == 0) return local.gradient;  // loops without any freedom
     const Eigen::MatrixXd metric =
         has_mass ? local.mass : Eigen::MatrixXd(Eigen::MatrixXd::Identity(n, n));
     const SymmetricEigen solved = generalized_eigen(local.stiffness, metric);
@@ -92,7 +92,7 @@ class Descent {
     return -sign_ * (solved.vectors * along.cwiseQuotient(rates.cwiseMax(least)));
   }
 
-  /// Takes the step, or as much of it as goes downhill.
+  /// Takes the step, or the part of it that decreases the potential.
   bool go(Eigen::VectorXd& q, const Statics::Local& local, Eigen::VectorXd step, double size) {
     if (size > kRestStepMax) step *= kRestStepMax / size;
     const double before = sign_ * statics_.potential(q);
@@ -114,8 +114,8 @@ class Descent {
   double sign_;
 };
 
-/// Joints where a search begins: stated ones there, others at zero or, to close loops in other
-/// ways, anywhere.
+/// Initial joint coordinates of a search: `assembled_at` if given, else zero, or random values to
+/// find other assembly modes of loops.
 Eigen::VectorXd start_of(const Mechanism& mechanism, int assembly, std::mt19937& random) {
   std::uniform_real_distribution<double> anywhere(-M_PI, M_PI);
   Eigen::VectorXd q(mechanism.hinge_count());
@@ -146,7 +146,7 @@ std::optional<RestPose> lowest_rest(const Mechanism& mechanism) {
     try {
       found = descent.run(q);
     } catch (const std::invalid_argument&) {
-      continue;  // a change point on the way: another start may pass it by
+      continue;  // a change point on the path: another start may avoid it
     }
     if (!found) continue;
     const double V = statics.potential(found->coordinates);
@@ -157,7 +157,7 @@ std::optional<RestPose> lowest_rest(const Mechanism& mechanism) {
   return best;
 }
 
-/// Angles within half a turn of zero.
+/// Wraps angles to within half a turn of zero.
 RestPose near_zero(const Mechanism& mechanism, RestPose pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
     if (!mechanism.hinges[static_cast<std::size_t>(j)].traits().wraps) continue;
@@ -168,9 +168,9 @@ RestPose near_zero(const Mechanism& mechanism, RestPose pose) {
   return pose;
 }
 
-/// A spring that outweighs whatever acts on a joint [N·m/rad].
+/// A spring stiffness that exceeds all loads on a joint [N·m/rad].
 double holding_stiffness(const Mechanism& mechanism) {
-  constexpr double kOutweighs = 1e6;  // no more than a microradian off
+  constexpr double kOutweighs = 1e6;  // deflection below a microradian
   double most = 1.0;
   for (int i = 0; i < mechanism.body_count(); ++i) {
     most += mechanism.parameter(i, BodyQuantity::kMass).value * gravity_of(mechanism).norm();
@@ -181,7 +181,7 @@ double holding_stiffness(const Mechanism& mechanism) {
   return kOutweighs * most;
 }
 
-/// The coordinate between a joint's two stops if whole turns take it there, else as it is.
+/// The coordinate shifted by a full turn to lie between a joint's two stops, if possible.
 double turned_within(const std::vector<JointStop>& stops, const Mechanism& mechanism, int joint,
                      double coordinate) {
   const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
@@ -203,7 +203,7 @@ Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const RestPose& re
   Eigen::VectorXd coordinates = rest.coordinates;
   if (stops.empty()) return coordinates;
   Mechanism held = mechanism;
-  std::vector<const JointStop*> at;  // of each joint: the stop that holds it
+  std::vector<const JointStop*> at;  // of each joint: the stop at which it rests
   at.resize(mechanism.hinges.size(), nullptr);
   for (int round = 0; round < mechanism.hinge_count(); ++round) {
     bool beyond = false;

@@ -9,27 +9,26 @@
 
 namespace estimator {
 
-/// A configuration in which nothing moves, and the small motions about it.
+/// An equilibrium configuration, and the small motions about it.
 struct RestPose {
-  Eigen::VectorXd coordinates;    ///< one a joint [rad or m]
-  std::vector<NormalMode> modes;  ///< slowest first; empty where some joint moves no mass
+  Eigen::VectorXd coordinates;    ///< one per joint [rad or m]
+  std::vector<NormalMode> modes;  ///< slowest first; empty if some joint moves no mass
 };
 
-/// Where the mechanism comes to rest when it is let go with friction: a minimum of its potential,
-/// reached downhill from all joints at zero, or from `assembled_at`. Of several ways to assemble
-/// loops the one with the lowest rest is taken.
+/// Finds the configuration in which the mechanism comes to rest if released with friction. It is a
+/// minimum of the potential, found by descent from all joints at zero, or at `assembled_at`. Of
+/// several assembly modes of loops it takes the one with the lowest minimum.
 ///
-/// @return nothing where it finds no rest (a cart on an inclined rail), where loops cannot be
-///         closed, or with more joints than kTreeHingesMax
+/// @return nothing if there is no minimum (a cart on an inclined rail), if loops cannot be closed,
+/// or for more than kTreeHingesMax joints
 std::optional<RestPose> find_rest(const Mechanism& mechanism);
 
-/// Where it rests with its end stops, which find_rest does not know: joints that would rest beyond
-/// a stop lie at it, the others rest as that leaves them.
-/// @param rest  what find_rest found
+/// Rest configuration with end stops, which find_rest ignores. Joints that would rest beyond a stop
+/// are placed at it, and the others are balanced accordingly.
+/// @param rest  result of find_rest
 Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const RestPose& rest);
 
-/// The highest balance above a rest pose, such as an upright pendulum; nothing where there is none,
-/// or it is no higher.
+/// The highest equilibrium above a rest pose, such as an upright pendulum; nothing if none exists.
 std::optional<RestPose> find_top(const Mechanism& mechanism, const RestPose& rest);
 
 }  // namespace estimator

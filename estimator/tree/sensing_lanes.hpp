@@ -7,7 +7,7 @@
 
 namespace estimator {
 
-/// A sensing program on kWidth motions side by side. Rows are arrays of kWidth numbers, one a lane.
+/// Runs a sensing program on kWidth motions side by side. Rows hold kWidth numbers, one per lane.
 template <int kWidth>
 class SensingLanes {
  public:
@@ -22,11 +22,11 @@ class SensingLanes {
     set_parameters();
   }
 
-  /// Of the joints' angles, then rates, then accelerations; to be written before `read`.
+  /// The joints' angles, then rates, then accelerations; set before `read`.
   double* motion(int index) { return row_at<kWidth>(rows_, program_.motion_row(index)); }
-  /// Likewise, of the joints with a motor in their order.
+  /// Controls of the joints with a motor, in order; set before `read`.
   double* control(int motor) { return row_at<kWidth>(rows_, program_.control_row(motor)); }
-  /// To be written before `set_parameters`.
+  /// Set before `set_parameters`.
   double* parameter(int place) { return row_at<kWidth>(rows_, program_.parameter_row(place)); }
 
   void set_parameters() { run(SensingProgram::kParameters); }

@@ -8,25 +8,23 @@
 
 namespace estimator {
 
-/// What sensors of a mechanism read of the motion of its joints and of the controls, and what its
-/// joints carry, with the derivatives of that: recorded from TreeInverseDynamics as a program that
-/// works on many states at a time.
+/// Sensor readings and joint loads as functions of joint motion and controls, with their
+/// derivatives. TreeInverseDynamics is recorded as a program that processes many states at once.
 class SensingProgram {
  public:
   enum Section : int { kParameters, kReadings, kSlopes, kSectionCount };
 
-  /// An entry of the sparse derivatives, as a row of the program.
+  /// An entry of the sparse derivatives, stored in a row of the program.
   struct Entry {
-    int axis;    ///< its place among those wanted
+    int axis;    ///< index among the requested axes
     int column;  ///< joint angles, rates, accelerations, parameters, controls
     int row;
   };
 
-  /// @param axes        that are wanted: sensor · InertialSensor::kAxes + axis; behind those of all
-  ///                    sensors come the loads of joints (load_axis), and behind these what
-  ///                    encoders read (encoder_axis)
-  /// @param parameters  indices of those that are unknowns; the others keep their values
-  /// @param moving      so many of them, the first, move the mechanism
+  /// @param axes        requested axes: sensor · InertialSensor::kAxes + axis, then the joint loads
+  /// (load_axis), then the encoder readings (encoder_axis)
+  /// @param parameters  indices of the unknowns; other parameters are constant
+  /// @param moving      the first `moving` of them affect the motion
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
                  int moving = 0);
 
@@ -37,30 +35,30 @@ class SensingProgram {
   const std::vector<int>& parameters() const { return parameters_; }
   int motor_count() const { return motor_count_; }
 
-  /// Places of the parameters that an axis reads by, beyond those that move the mechanism, rising:
-  /// of all sensors' constants few.
+  /// Indices of the parameters on which an axis depends, beyond those that affect the motion,
+  /// ascending: a small subset of all sensor constants.
   const std::vector<int>& constants(int axis) const {
     return constants_[static_cast<std::size_t>(axis)];
   }
-  /// A parameter, by its place, that the delay of an axis' sensor is or follows from.
+  /// A parameter, by its index, on which the delay of an axis' sensor depends.
   struct DelaySource {
     int place;
-    double factor;  ///< how much it moves the delay
+    double factor;  ///< derivative of the delay
   };
-  /// None where the delay is held.
+  /// Empty if the delay is fixed.
   const std::vector<DelaySource>& delay_sources(int axis) const {
     return delay_sources_[static_cast<std::size_t>(axis)];
   }
-  /// In a row of an axis' derivatives along first the state, then what moves the mechanism, then
-  /// its constants, the column of a parameter; −1: there is none.
-  /// @param states  columns of the state
+  /// Column of a parameter in an axis' derivatives, ordered as state, moving parameters, constants
+  /// of the axis; −1: there is none.
+  /// @param states  number of columns of the state
   int slope_column(int axis, int place, int states) const;
 
   // Inputs.
-  /// Of the joints' angles, then rates, then accelerations.
+  /// The joints' angles, then rates, then accelerations.
   int motion_row(int index) const { return program_.input_row(index); }
   int parameter_row(int place) const { return program_.input_row(3 * joint_count_ + place); }
-  /// Of a joint with a motor, in their order.
+  /// Control of a joint with a motor, in order.
   int control_row(int motor) const { return program_.input_row(control_column(0) + motor); }
   /// Column of a control in the derivatives.
   int control_column(int motor) const {
@@ -82,21 +80,21 @@ class SensingProgram {
   std::vector<Entry> slopes_;
 };
 
-/// The axis that is a load of a joint.
+/// Axis index of a joint load.
 inline int load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
   return mechanism.inertial_count() * InertialSensor::kAxes +
          joint * static_cast<int>(JointLoad::kCount) + static_cast<int>(load);
 }
 
-/// The axis that is what an encoder reads, by its place among those that are used.
+/// Axis index of an encoder reading, by the encoder's index among those used.
 inline int encoder_axis(const Mechanism& mechanism, int sensor) {
   return load_axis(mechanism, mechanism.hinge_count(), JointLoad::kTorque) + sensor;
 }
 
-/// The parameter that is the delay of an axis' sensor; −1: what it reads is of no sensor.
+/// The parameter that is the delay of an axis' sensor; −1: the axis belongs to no sensor.
 int delay_of_axis(const Mechanism& mechanism, int axis);
 
-/// Free parameters of inertial sensors and of encoders that are late, which move nothing.
+/// Free parameters of inertial sensors and of delayed encoders, which do not affect the motion.
 std::vector<int> sensing_parameters(const Mechanism& mechanism);
 
 }  // namespace estimator

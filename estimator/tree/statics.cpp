@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-// Central differences of a gradient that is exact: truncation and rounding are about even here.
-constexpr double kDifference = 1e-5;  // [rad], of a slide times its scale
+// Central differences of an exact gradient: truncation and round-off are about equal here.
+constexpr double kDifference = 1e-5;  // [rad], times the scale of a prismatic joint
 
 }  // namespace
 
@@ -36,7 +36,7 @@ double Statics::potential(const Eigen::VectorXd& coordinates) const {
     };
     const Hinge& hinge = mechanism_.hinges[static_cast<std::size_t>(j)];
     const double x = coordinates[j];
-    // A spring knows no whole turns, as in the equations of motion.
+    // Spring elongations are wrapped, as in the equations of motion.
     const double stretch = hinge.difference(x - value(HingeQuantity::kRestAngle));
     V += 0.5 * value(HingeQuantity::kStiffness) * stretch * stretch;
     V -= value(HingeQuantity::kConstantTorque) * x;
@@ -48,7 +48,7 @@ void Statics::choose(const Eigen::VectorXd& coordinates) {
   if (closure_.has_loops()) choice_ = closure_.choose({coordinates});
 }
 
-/// From J_i dz + J_d dq_d = 0, on equations that determine the dependent joints.
+/// From J_i dz + J_d dq_d = 0, for equations that determine the dependent joints.
 Eigen::MatrixXd Statics::motions(const Eigen::VectorXd& coordinates) {
   const auto free = static_cast<Eigen::Index>(choice_.independent.size());
   Eigen::MatrixXd Z = Eigen::MatrixXd::Zero(coordinates.size(), free);

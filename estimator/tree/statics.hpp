@@ -10,13 +10,13 @@
 
 namespace estimator {
 
-/// What gravity, springs and constant torques do to a mechanism that stands still without friction,
-/// command and motion: its potential energy V over the motions z that its loops leave.
+/// Static potential energy V of a mechanism under gravity, springs and constant torques, without
+/// friction, controls and motion. V is a function of displacements z that keep the loops closed.
 class Statics {
  public:
-  /// V and what a small motion sees of it, at one configuration.
+  /// V and its derivatives at one configuration.
   struct Local {
-    Eigen::MatrixXd motions;    ///< Z, joints × z: how the joints move with z
+    Eigen::MatrixXd motions;    ///< Z, joints × z: joint displacements for each z
     Eigen::VectorXd gradient;   ///< ∂V/∂z [N·m or N]
     Eigen::MatrixXd stiffness;  ///< ∂²V/∂z² [N·m/rad], symmetric
     Eigen::MatrixXd mass;       ///< Zᵀ M Z [kg·m²]
@@ -25,17 +25,17 @@ class Statics {
   /// @param mechanism  must outlive this; at most kTreeHingesMax joints
   explicit Statics(const Mechanism& mechanism);
 
-  /// V [J]; where its zero lies is of no meaning.
+  /// V [J], up to a constant.
   double potential(const Eigen::VectorXd& coordinates) const;
 
   /// The loops must be closed at `coordinates`.
   Local at(const Eigen::VectorXd& coordinates);
 
-  /// Where joints come to when z moves by `step` and the loops stay closed.
-  /// @return false where the loops cannot follow
+  /// Moves z by `step` and closes the loops.
+  /// @return false if the loops cannot be closed
   bool move(Eigen::VectorXd& coordinates, const Eigen::VectorXd& step);
 
-  /// Closes the loops with the joints as near as can be to `wanted`; NaN: nothing is wanted.
+  /// Closes the loops with the joints as close as possible to `wanted`; NaN: arbitrary.
   bool close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted);
 
   bool has_loops() const { return closure_.has_loops(); }

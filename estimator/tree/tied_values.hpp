@@ -7,7 +7,7 @@
 
 namespace estimator {
 
-/// Gives tied parameters the expressions that follow from those of the others.
+/// Replaces dependent parameters by expressions in the independent ones.
 inline void tie_values(const Mechanism& mechanism, std::vector<Expression>& values) {
   for (const Tie& tie : mechanism.ties) {
     Expression value(tie.constant);

@@ -53,7 +53,7 @@ class Recorder {
   const Unknowns& unknowns() const { return x_; }
   bool is_load_dependent() const { return dynamics_->is_load_dependent(); }
 
-  /// Imbalance for given accelerations; bounds follow from it.
+  /// Imbalance for given accelerations; a later call of `bounds` depends on it.
   Vector imbalance(const Vector& acceleration) {
     Vector control = Vector::Constant(n_, Expression(0.0));
     for (std::size_t m = 0; m < motors_.size(); ++m) control[motors_[m]] = x_.control[m];
@@ -61,14 +61,14 @@ class Recorder {
     dynamics_->imbalance(x_.angle, x_.rate, acceleration, control, result);
     return result;
   }
-  /// Violations of the closures that were chosen.
+  /// Violations of the selected closures.
   std::vector<Expression> closures() {
     std::vector<Expression> all, chosen;
     dynamics_->closures(x_.angle, all);
     for (const int row : coordinates_.rows) chosen.push_back(all[static_cast<std::size_t>(row)]);
     return chosen;
   }
-  /// The direction in which friction of a joint acts, times −1: as given, or as the speed has it.
+  /// Negative friction direction of a joint: the given slip, or the smoothed sign of the speed.
   Expression direction(int joint, bool creeps) const {
     return creeps ? dynamics_->creep_share(joint, x_.rate[joint]) : x_.slip[joint];
   }
@@ -102,14 +102,14 @@ void append(std::vector<Expression>& to, const std::vector<Expression>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// The equations that close the loops, and their first two derivatives along time.
+/// The equations that close the loops, and their first two time derivatives.
 struct Closures {
   std::vector<Expression> violation;                 // c
   std::vector<std::vector<Expression>> along_joint;  // G, by columns
   std::vector<Expression> rate;                      // G v
   std::vector<Expression> drift;                     // g
   std::vector<Expression> acceleration;              // G a + g
-  std::vector<Expression> reaction;                  // Gᵀ λ, one a joint
+  std::vector<Expression> reaction;                  // Gᵀ λ, one per joint
 };
 
 Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& violation,
@@ -143,8 +143,7 @@ Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& 
 
 using DelaySources = std::vector<std::vector<TreeProgram::DelaySource>>;
 
-/// Derivatives of equations along joint angles and rates, where wanted, and moving parameters;
-/// those that are not zero.
+/// Nonzero derivatives of equations by joint angles and rates, if requested, and moving parameters.
 std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
                                               const std::vector<Expression>& equations,
                                               const Unknowns& x, const DelaySources& delay_sources,
@@ -180,7 +179,7 @@ std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
 
 }  // namespace
 
-/// Finds the free parameters that act on the motion, and not on sensors alone.
+/// Finds the free parameters that affect the motion, and not sensors alone.
 void TreeProgram::find_moving(const Mechanism& mechanism) {
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
     if (parameter_at(mechanism, index).free && acts_on_motion(mechanism, index)) {

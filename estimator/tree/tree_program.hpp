@@ -10,64 +10,63 @@
 
 namespace estimator {
 
-/// The equations of motion of one mechanism and their derivatives, recorded from
-/// TreeInverseDynamics as a program that works on many states at a time. Parameters that are not
-/// free are constants of the program, which simplifies it.
+/// The equations of motion of one mechanism and their derivatives. TreeInverseDynamics is recorded
+/// as a program that processes many states at once. Fixed parameters become constants.
 ///
-/// With q, v, a joint angles, rates and accelerations, σ the direction in which a joint slips (0
-/// where it sticks) and B the bound of its dry friction, the motion of a tree obeys
+/// Let q, v, a be joint angles, rates and accelerations, σ the slip direction of a joint (0 if it
+/// sticks) and B the bound of its dry friction. The motion of a tree obeys
 ///
-///   r(q, v, a) = M(q) a + h(q, v, u) + σ B(v, a) = 0    for every joint that slips.
+///   r(q, v, a) = M(q) a + h(q, v, u) + σ B(v, a) = 0    for every slipping joint.
 ///
-/// Where a joint creeps instead of holding σ = tanh(v/creep speed), and it always slips. B depends
-/// on a where friction grows with the load of the bearing. Loops are closed by
+/// For smoothed Coulomb friction σ = tanh(v/transition velocity), and the joint always slips. B
+/// depends on a if friction is proportional to the load of the bearing. Loops are closed by
 ///
-///   c(q) = 0,   G v = 0,   G a + g(q, v) = 0,   G = ∂c/∂q,
+///   c(q) = 0,   G v = 0,   G a + g(q, v) = 0,   G = ∂c/∂q.
 ///
-/// rows of which the choice of coordinates says which count; their reactions λ add Gᵀ λ to r.
+/// The choice of coordinates selects the rows of c; their reactions λ add Gᵀ λ to r.
 class TreeProgram {
  public:
   enum Section : int {
-    kParameters,  ///< what depends on parameters alone
+    kParameters,  ///< terms that depend on parameters alone
     kClosure,     ///< c and G; empty without loops
-    kBalance,     ///< h, M, g, and B where it does not depend on the load
-    kLoad,        ///< B and its derivative along a; empty where no friction depends on the load
-    kSlopes,      ///< derivatives of r and of the closures along q, v and parameters at given a, λ
+    kBalance,     ///< h, M, g, and B if it does not depend on the load
+    kLoad,        ///< B and its derivative by a; empty if no friction depends on the load
+    kSlopes,      ///< derivatives of r and of the closures by q, v and parameters at fixed a, λ
     kSectionCount
   };
 
-  /// An entry of a sparse matrix, as a row of the program.
+  /// An entry of a sparse matrix, stored in a row of the program.
   struct Entry {
-    int joint;   ///< which equation: of which joint, or closure
-    int column;  ///< along which unknown
+    int joint;   ///< row: equation of a joint, or closure
+    int column;  ///< unknown
     int row;
   };
 
-  /// @param coordinates  of a mechanism with loops; every joint is independent in a tree
+  /// @param coordinates  for a mechanism with loops; in a tree every joint is independent
   explicit TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinates);
   explicit TreeProgram(const Mechanism& mechanism)
       : TreeProgram(mechanism, all_independent(mechanism)) {}
 
   const LaneProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
-  /// Joints whose coordinates are the state of the mechanism; all of them without loops.
+  /// Joints whose coordinates form the state of the mechanism; all joints without loops.
   const std::vector<int>& independent() const { return coordinates_.independent; }
   const std::vector<int>& dependent() const { return coordinates_.dependent; }
   int coordinate_count() const { return static_cast<int>(independent().size()); }
   bool has_loops() const { return !dependent().empty(); }
   bool is_load_dependent() const { return load_dependent_; }
-  /// Whether a joint has dry friction, or may have, that can hold it.
+  /// Whether a joint has, or may get, dry friction that can hold it.
   bool is_dry(int joint) const { return dry_[static_cast<std::size_t>(joint)]; }
 
-  /// Free parameters that act on the motion, as indices of the mechanism's parameters: the columns
+  /// Free parameters that affect the motion, as indices of the mechanism's parameters: the columns
   /// of the derivatives.
   const std::vector<int>& moving() const { return moving_; }
-  /// A moving parameter, by its place, that a motor's delay is or follows from.
+  /// A moving parameter, by its index, on which a motor's delay depends.
   struct DelaySource {
     int place;
-    double factor;  ///< how much it moves the delay
+    double factor;  ///< derivative of the delay
   };
-  /// Of a motor by its place; none where its delay is held.
+  /// Dependencies of a motor's delay, by its index; empty if the delay is fixed.
   const std::vector<DelaySource>& delay_sources(int motor) const {
     return delay_sources_[static_cast<std::size_t>(motor)];
   }
@@ -80,29 +79,29 @@ class TreeProgram {
   int acceleration_row(int joint) const { return input(2 * joint_count_ + joint); }
   int slip_row(int joint) const { return input(3 * joint_count_ + joint); }
   int control_row(int motor) const { return input(4 * joint_count_ + motor); }
-  /// Derivative of a control along its own delay, needed by kSlopes.
+  /// Derivative of a control by its own delay, needed by kSlopes.
   int control_slope_row(int motor) const { return input(4 * joint_count_ + motor_count() + motor); }
   /// Reaction of a closure, needed by kSlopes.
   int reaction_row(int closure) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure);
   }
-  /// Value of a moving parameter, by its place among them.
+  /// Value of a moving parameter, by its index among them.
   int parameter_row(int place) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure_count() + place);
   }
 
   // Outputs.
-  /// c, of the closures chosen.
+  /// c, for the selected closures.
   int closure_row(int closure) const { return program_.output_row(kClosure, closure); }
   /// G.
   int closure_slope_row(int closure, int joint) const {
     return program_.output_row(kClosure, closure_count() * (1 + joint) + closure);
   }
-  /// g: what G v grows by in a unit of time without accelerations.
+  /// g: time derivative of G v without accelerations.
   int closure_drift_row(int closure) const {
     return program_.output_row(kBalance, drift_at_ + closure);
   }
-  /// σ, as in `slip_row` where the joint does not creep.
+  /// σ; equal to `slip_row` without smoothed friction.
   int direction_row(int joint) const { return direction_rows_[static_cast<std::size_t>(joint)]; }
   int balance_row(int joint) const { return program_.output_row(kBalance, joint); }
   /// M_jk.
@@ -118,7 +117,7 @@ class TreeProgram {
   const std::vector<Entry>& bound_slopes() const { return bound_slopes_; }
   /// ∂(r + Gᵀ λ)/∂(q, v, moving parameters), columns in this order.
   const std::vector<Entry>& slopes() const { return slopes_; }
-  /// The same of c (along parameters alone), of G v (not along v) and of G a + g.
+  /// The same for c (by parameters alone), G v (not by v) and G a + g.
   const std::vector<Entry>& closure_slopes() const { return closure_slopes_[0]; }
   const std::vector<Entry>& closure_rate_slopes() const { return closure_slopes_[1]; }
   const std::vector<Entry>& closure_acceleration_slopes() const { return closure_slopes_[2]; }
@@ -145,7 +144,7 @@ class TreeProgram {
   std::vector<Entry> bound_slopes_, slopes_, closure_slopes_[3];
 };
 
-/// By how much the controls of a program's motors act late.
+/// Delays of the motors' controls.
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values);
 
 }  // namespace estimator

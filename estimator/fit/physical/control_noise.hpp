@@ -6,22 +6,22 @@
 
 namespace estimator {
 
-/// One a motor: Hinge::control_noise. Empty where every control is what acted.
+/// Hinge::control_noise, one per motor. Empty if no recorded control has noise.
 Eigen::VectorXd control_noise_of(const Mechanism& mechanism);
 
-/// Lower triangular W with W S Wᵀ = 1, S the density of the accelerations that the model leaves
-/// unexplained: beside σ_a² of each joint what controls do that act otherwise than recorded,
+/// Lower triangular W with W S Wᵀ = 1, where S is the spectral density of unmodelled accelerations.
+/// Besides σ_a² of each joint it includes the noise of the recorded controls,
 ///
-///   S = diag(σ_a²) + T M⁻¹ K Σ_u K M⁻ᵀ,
+///   S = diag(σ_a²) + T M⁻¹ K Σ_u K M⁻ᵀ.
 ///
-/// each held for a sampling period T, which is as white to a joint that moves slowly beside it.
-/// That part goes from joint to joint by the inertias, and scales with the motors' gains. For
-/// trees, whose coordinates are those of all joints.
+/// Control noise is held for a sampling period T, so it is practically white for a slowly moving
+/// joint. Its effect is coupled between joints by the inertias and proportional to the motor gains.
+/// For trees only, where all joints are independent.
 ///
-/// @param acceleration  σ_a of each joint, above 0 [rad/s²/√Hz]
-/// @param control       one a motor (control_noise_of)
+/// @param acceleration  σ_a of each joint, > 0 [rad/s²/√Hz]
+/// @param control       one per motor (control_noise_of)
 /// @param period        T [s]
-/// @param angles        where the joints stand [rad or m]
+/// @param angles        joint coordinates [rad or m]
 Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
                                        const Eigen::VectorXd& acceleration,
                                        const Eigen::VectorXd& control, double period,

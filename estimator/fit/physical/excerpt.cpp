@@ -55,7 +55,7 @@ Excerpt take_excerpt(const ShootingInput& input, double duration, double window)
       add_window(input, s, first, last - first + 1, excerpt);
     }
   }
-  // Of many short segments all is taken, or almost.
+  // With many short segments, almost everything would be selected.
   return total <= 2.0 * total_duration(excerpt.segments) ? whole_of(input) : excerpt;
 }
 

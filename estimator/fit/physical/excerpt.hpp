@@ -7,22 +7,22 @@
 
 namespace estimator {
 
-/// Stretches of the recordings by which a start is brought near: they need not tell parameters
-/// well, but the motion in them is followed many times.
+/// Parts of the recordings for improving initial values. They need not identify the parameters
+/// well, but are simulated many times.
 struct Excerpt {
   std::vector<Segment> segments = {};
-  /// As of ShootingInput, from each segment's first sample.
+  /// As in ShootingInput, from each segment's first sample on.
   std::vector<Eigen::MatrixXd> states = {};
   std::vector<double> state_spacing = {};             ///< [s]
-  std::vector<std::vector<double>> local_steps = {};  ///< as of ShootingGrid
+  std::vector<std::vector<double>> local_steps = {};  ///< as in ShootingGrid
   bool is_whole = true;
 };
 
-/// All of the recordings.
+/// The complete recordings.
 Excerpt whole_of(const ShootingInput& input);
 
-/// Windows that are spread evenly over each segment, at least one in each and together some
-/// `duration` long; everything where that would leave out less than half.
+/// Windows distributed evenly over each segment, at least one in each, with a total length of about
+/// `duration`; the complete recordings if that leaves out less than half.
 ///
 /// @param duration  of all windows together [s]
 /// @param window    of each [s]

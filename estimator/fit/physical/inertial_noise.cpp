@@ -10,9 +10,9 @@
 namespace estimator {
 namespace {
 
-constexpr int kPoses = 20;  // at which sensors are tried, along all segments
+constexpr int kPoses = 20;  // configurations over all segments
 
-/// Root mean square of how much each axis reads of an acceleration of each joint, axes × joints.
+/// Root mean square sensitivity of each axis to the acceleration of each joint, axes × joints.
 Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
   using Dynamics = TreeInverseDynamics<double>;
   Dynamics dynamics(mechanism, values_of(mechanism));

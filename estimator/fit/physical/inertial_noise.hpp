@@ -4,15 +4,15 @@
 
 namespace estimator {
 
-/// Perfect readings still get a finite weight [rad/s, m/s²].
+/// Lower limit of noise levels, so that perfect readings have a finite weight [rad/s, m/s²].
 inline constexpr double kInertialNoiseFloor = 1e-7;
 
-/// First guesses of how noisy inertial readings are: what their differences show, and what the
-/// process noise adds, since an accelerometer reads the very accelerations that the model leaves
-/// unexplained: of a white noise of density σ_a² over a sampling period T they are σ_a/√T.
+/// Sets initial noise levels of inertial readings: noise from their differences, plus a
+/// contribution of the process noise. Accelerometers measure the unmodelled accelerations too;
+/// white noise of density σ_a² averaged over a sampling period T gives σ_a/√T.
 ///
-/// Steps become no longer than a sampling period where such sensors are read: their readings are of
-/// rates and accelerations, which lie between the ends of a step less well than angles.
+/// It also limits steps to a sampling period if such sensors are used, since rates and
+/// accelerations are less accurate than angles between the ends of a step.
 void prepare_inertial(const Mechanism& mechanism, ShootingInput& input);
 
 }  // namespace estimator

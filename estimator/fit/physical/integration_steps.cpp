@@ -15,7 +15,7 @@ std::vector<double> choose_local_steps(const Segment& segment, const Eigen::Matr
   std::vector<double> steps;
   const Eigen::Index columns = states.cols(), hinges = scales.size();
   const auto piece = std::max<Eigen::Index>(1, std::lround(kStepPiece / spacing));
-  // Each from its own time: pieces of whole samples would run away from those that take the steps.
+  // Positions are computed from the time: rounding to whole samples would accumulate.
   const auto first_of = [&](std::size_t k) -> Eigen::Index {
     return std::lround(static_cast<double>(k) * kStepPiece / spacing);
   };

@@ -8,28 +8,29 @@
 
 namespace estimator {
 
-/// What integration steps are held to.
+/// Limits on integration steps.
 struct StepLimits {
-  double turn;      ///< of a joint in a step [rad]
+  double turn;      ///< rotation of a joint in a step [rad]
   double longest;   ///< [s]
-  double shortest;  ///< that speeds in wrong units can ask for [s]
+  double shortest;  ///< lower limit if speeds have wrong units [s]
 };
 
-/// A Furuta release is within 1e-8 rad after 15 s, a hundredth of what its readings can resolve.
+/// With these limits a Furuta release is accurate to 1e-8 rad after 15 s, a hundredth of the
+/// readings' resolution.
 inline constexpr StepLimits kSteps{.turn = 0.04, .longest = 4e-3, .shortest = 1e-3};
 
-/// Of the last stages for loops, whose joints turn back where links lie in one line: there the
-/// motion is of higher frequency than joints are fast. With kSteps a four-bar is within 2e-6 rad
-/// after 15 s, with these within 1e-8.
+/// For the last stages with loops, whose joints reverse in singular configurations. There the
+/// motion has higher frequencies than the joint speeds suggest. A four-bar linkage is accurate to
+/// 2e-6 rad after 15 s with kSteps, and to 1e-8 with these.
 inline constexpr StepLimits kLoopSteps{.turn = 0.012, .longest = 1e-3, .shortest = 1e-4};
 
-/// Integration step for a motion [s]. Errors grow with the fourth power of the turn in a step.
+/// Integration step for a motion [s]. Errors grow with the fourth power of the rotation per step.
 ///
-/// @param fastest  speed of every joint, of a slide in turns as large [rad/s]
+/// @param fastest  largest speed of every joint, in equivalent radians for prismatic ones [rad/s]
 double choose_step(const Eigen::VectorXd& fastest, const StepLimits& limits);
 
-/// The same for every kStepPiece of a segment. Where controls change, what stands for them in a
-/// step is of a lower order than the integration: there the step stays the shortest.
+/// Integration step for every kStepPiece of a segment. Where controls change, their approximation
+/// within a step has a lower order than the integration, so the shortest step is used.
 ///
 /// @param states    2·joints × samples of the segment, `spacing` apart [s]
 /// @param scales    of every joint's coordinate, JointUnits::scale
@@ -38,10 +39,10 @@ std::vector<double> choose_local_steps(const Segment& segment, const Eigen::Matr
                                        double spacing, const Eigen::VectorXd& scales,
                                        const StepLimits& limits, double shortest);
 
-/// Such steps from `start` [s] on: of a window of their segment that begins there.
+/// The part of such steps from `start` [s] on, for a window of their segment that begins there.
 std::vector<double> steps_from(const std::vector<double>& steps, double start);
 
-/// Shortens all steps to at most `longest` [s].
+/// Limits all steps to `longest` [s].
 void limit_steps(double longest, ShootingGrid& grid);
 
 }  // namespace estimator

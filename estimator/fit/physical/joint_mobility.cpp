@@ -13,20 +13,19 @@
 namespace estimator {
 namespace {
 
-/// Steps as parts of the time in which friction at rest pulls a speed to its level, one over
-/// steepness times mobility: where they are as long at all speeds, and at rest alone. Runge–Kutta
-/// is stable up to 2.8 of it, so that bounds may still grow in the fit; shorter steps at rest move
-/// the evaluation data's parameters by 0.03 standard deviations at most.
+/// Steps as fractions of the time constant of friction at rest, one over steepness times mobility:
+/// for laws that limit all steps, and for those that limit steps near rest. Runge–Kutta is stable
+/// up to 2.8, which leaves a margin for bounds that grow in the fit. Shorter steps at rest change
+/// the parameters of the evaluation data by 0.03 standard deviations at most.
 constexpr double kSmoothShare = 0.35, kCreepShare = 0.7;
 constexpr double kShortestCreepStep = 2e-5;  // [s]
-constexpr Eigen::Index kStatesLooked = 50;   // in a segment
-constexpr double kSingular = 1e-12;          // of the largest diagonal element: no mass at all
-constexpr double kDependent = 1e-9;          // rows of loop closures below this, of the largest
+constexpr Eigen::Index kStatesLooked = 50;   // per segment
+constexpr double kSingular = 1e-12;          // of the largest diagonal element: no mass
+constexpr double kDependent = 1e-9;          // of the largest row: linearly dependent loop closures
 
 using Dynamics = TreeInverseDynamics<double>;
 
-/// Accelerations of the joints by torques of a unit each, loops kept closed: Z (Zᵀ M Z)⁻¹ Zᵀ with
-/// the motions Z that they leave.
+/// Joint accelerations for unit torques with closed loops: Z (Zᵀ M Z)⁻¹ Zᵀ, Z admissible motions.
 Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
   const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.hinge_count()));
@@ -36,7 +35,7 @@ Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
   return motions * solve_square(motions.transpose() * mass * motions, motions.transpose());
 }
 
-/// Names of what makes the friction of a joint steep.
+/// Names of the parameters that determine a joint's friction slope at rest.
 std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   std::string text;
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
@@ -49,7 +48,7 @@ std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   return text;
 }
 
-/// Longest step that follows friction as steep as that [s].
+/// Longest step for friction with the given steepness [s].
 double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
                     const Eigen::VectorXd& steepness, double share) {
   const Eigen::VectorXd root = steepness.cwiseSqrt();
@@ -81,7 +80,7 @@ bool has_steep_friction(const Mechanism& mechanism) {
 }
 
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
-  if (!is_tree(mechanism)) return;  // a joint that closes a loop moves no mass of its own
+  if (!is_tree(mechanism)) return;  // a joint that closes a loop need not move a mass of its own
   Dynamics dynamics(mechanism, values_of(mechanism));
   const SymmetricFactor factor(mass_matrix(dynamics, state.head(dynamics.hinge_count())));
   const Eigen::VectorXd pivots = factor.pivots();
@@ -105,7 +104,7 @@ FrictionSteps friction_steps(const Mechanism& mechanism,
     const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kStatesLooked);
     for (Eigen::Index k = 0; k < each.cols(); k += stride) {
       const Eigen::MatrixXd mobility = joint_mobility(dynamics, closure, each.col(k));
-      Eigen::VectorXd steepness(n);  // of friction at rest, along speed
+      Eigen::VectorXd steepness(n);  // derivative of friction by speed, at rest
       for (int j = 0; j < n; ++j) steepness[j] = dynamics.smooth_steepness(j);
       steps.everywhere =
           std::min(steps.everywhere, longest_step(mechanism, mobility, steepness, kSmoothShare));

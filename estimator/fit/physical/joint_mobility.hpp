@@ -8,24 +8,24 @@
 
 namespace estimator {
 
-/// Makes sure that every joint moves some mass.
+/// Checks that every joint moves some mass.
 ///
 /// @param state  angles over rates
-/// @throws std::invalid_argument naming a joint that moves nothing there
+/// @throws std::invalid_argument naming a joint that moves no mass
 void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state);
 
-/// Whether friction of any joint rises from rest without a jump: it creeps, or its law has none.
+/// Whether any joint has friction that is steep but continuous at rest.
 bool has_steep_friction(const Mechanism& mechanism);
 
-/// Longest integration steps that follow such friction: in a step it changes the speed of no joint
-/// by more than a part of that over which it rises. Infinite where no joint has any.
+/// Integration step limits due to such friction. Within a step it may change a joint's speed only
+/// by a fraction of its transition velocity. Infinite without such friction.
 struct FrictionSteps {
-  double everywhere = std::numeric_limits<double>::infinity();  ///< of laws without a jump [s]
-  double near_rest = std::numeric_limits<double>::infinity();   ///< of joints that creep too [s]
+  double everywhere = std::numeric_limits<double>::infinity();  ///< for laws without a jump [s]
+  double near_rest = std::numeric_limits<double>::infinity();   ///< for smoothed friction too [s]
 };
 
-/// @param states  one matrix a segment: angles over rates, a state a column
-/// @throws std::invalid_argument where a joint's friction asks for too short a step
+/// @param states  one matrix per segment: angles over rates, one column per state
+/// @throws std::invalid_argument if a joint's friction requires too short a step
 FrictionSteps friction_steps(const Mechanism& mechanism,
                              const std::vector<Eigen::MatrixXd>& states);
 

@@ -15,19 +15,19 @@
 namespace estimator {
 namespace {
 
-constexpr double kThinned = 5e-3;         // from one instant to the next, about [s]
-constexpr double kDifferenceTime = 0.01;  // over which jerk is looked for [s]
-constexpr double kPlaceTime = 0.05;       // the same by places, whose noise is differenced thrice
-constexpr double kStill = 0.1;            // over which the first pose is looked for [s]
-constexpr int kTurns = 16;                // angles tried for a joint at the start
+constexpr double kThinned = 5e-3;         // approximate interval between instants [s]
+constexpr double kDifferenceTime = 0.01;  // for differences that estimate the jerk [s]
+constexpr double kPlaceTime = 0.05;       // likewise for positions, which are differenced thrice
+constexpr double kStill = 0.1;            // for the initial configuration [s]
+constexpr int kTurns = 16;                // initial angles tried per joint
 constexpr int kKinematicRounds = 8;
-constexpr double kSettledAngle = 1e-4;  // change of the angles that ends the rounds [rad]
-constexpr double kCautious = 3.0;       // times the noise of readings: what noise leaves out
+constexpr double kSettledAngle = 1e-4;  // change of the angles at convergence [rad]
+constexpr double kCautious = 3.0;       // factor on the noise of readings, for other errors
 
-// Readings without noise still get a finite weight [rad], [rad/s or m/s²].
+// Lower limit of noise levels, so that weights are finite [rad], [rad/s or m/s²].
 constexpr double kAngleNoiseMin = 1e-4, kInertialNoiseMin = 1e-4;
 
-// How far things may be from where they start, generously.
+// Generous standard deviations of unknowns about their initial values.
 constexpr double kAngleSpread = 1.0;           // [rad or m]
 constexpr double kRateSpread = 10.0;           // [rad/s or m/s]
 constexpr double kAccelerationSpread = 100.0;  // [rad/s² or m/s²]
@@ -53,7 +53,7 @@ double spread_of(const SensorTraits& sensor, InertialQuantity quantity) {
 
 double squared(double x) { return x * x; }
 
-/// Axes that read motion alone, and no forces.
+/// Axes that depend on the motion only, not on forces.
 std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segment) {
   std::vector<int> axes = sensed_axes(mechanism, {segment});
   std::erase_if(axes, [&](int axis) {
@@ -63,11 +63,11 @@ std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segme
   return axes;
 }
 
-/// One reading of one instant.
+/// One reading at one instant.
 struct Row {
   double value, variance;
   int sensor = -1;  ///< an encoder, or
-  int axis = -1;    ///< an inertial axis, by its place
+  int axis = -1;    ///< an inertial axis, by its index
 };
 
 class Smoother {
@@ -105,7 +105,7 @@ class Smoother {
   }
 
  private:
-  /// Free parameters of the sensors that act on what they read at an instant.
+  /// Free parameters of the sensors that affect their readings at an instant.
   static std::vector<int> constants_of(const Mechanism& mechanism) {
     std::vector<int> constants = sensing_parameters(mechanism);
     for (int i = 0; i < mechanism.inertial_count(); ++i) {
@@ -133,7 +133,7 @@ class Smoother {
         .value;
   }
 
-  /// Which derivative of the motion an axis reads.
+  /// Order of the derivative of the motion that an axis measures.
   int order_of(int axis) const {
     const auto sensor = static_cast<std::size_t>(axis / InertialSensor::kAxes);
     const Instrument& instrument =
@@ -141,8 +141,8 @@ class Smoother {
     return reading_traits(instrument.reads).order;
   }
 
-  /// Density of a white jerk by how accelerations change: of turns by gyroscopes, of slides, and
-  /// where there is no gyroscope, by accelerometers and places.
+  /// Estimates the density of white jerk from changes of acceleration: for rotations from
+  /// gyroscopes; for translations, or without gyroscopes, from accelerometers and position sensors.
   void find_jerk() {
     double turn = 0.0, slide = 0.0;
     for (const int axis : program_.axes()) {
@@ -202,7 +202,7 @@ class Smoother {
     lanes_.read();
   }
 
-  /// Residuals of the rows at a mean, and their derivatives.
+  /// Residuals of the readings at a mean, and their derivatives.
   void linearize(const std::vector<Row>& rows, const Eigen::VectorXd& mean,
                  Eigen::VectorXd& residual, Eigen::MatrixXd& slope) {
     read_inertial(mean);
@@ -223,14 +223,14 @@ class Smoother {
     }
     for (const SensingProgram::Entry& entry : program_.slopes()) {
       const int row = row_of[static_cast<std::size_t>(entry.axis)];
-      if (row < 0 || entry.column >= size_) continue;  // controls are no unknowns
+      if (row < 0 || entry.column >= size_) continue;  // controls are not unknowns
       slope(row, entry.column) = lanes_.slope(entry)[0];
     }
   }
 
-  /// The start, and everywhere else what the encoders say. Joints that no encoder tells of are
-  /// tried all round, one after the other, against what accelerometers, or sensors of places, read
-  /// at first.
+  /// Initializes the means from the encoders. Angles of unobserved joints are searched over a full
+  /// turn, one joint after the other, to match the first readings of accelerometers or position
+  /// sensors.
   void begin_at(const Eigen::MatrixXd& states) {
     const int count = instant_count();
     means_.setZero(size_, count);
@@ -258,8 +258,8 @@ class Smoother {
     }
   }
 
-  /// How far accelerometers, and sensors of places, on what hangs from a joint alone, or nearest to
-  /// it, are from what they read in the first moments.
+  /// Misfit of accelerometers and position sensors to their first readings: those on the joint's
+  /// child body, or all if it has none.
   double misfit_at_start(const Eigen::VectorXd& mean, int joint) {
     read_inertial(mean);
     const int body = mechanism_.hinges[static_cast<std::size_t>(joint)].body_b;
@@ -330,7 +330,7 @@ class Smoother {
     }
   }
 
-  /// One pass forward, linearised at the means of the last round, and one back.
+  /// One forward pass, linearized at the means of the last round, and one backward pass.
   bool smooth() {
     const int count = instant_count();
     std::vector<Eigen::MatrixXd> filtered(static_cast<std::size_t>(count)),
@@ -404,7 +404,7 @@ class Smoother {
   SensingLanes<4> lanes_;
   int size_, stride_ = 1;
   std::vector<double> angle_noise_, inertial_noise_, jerk_;
-  bool is_first_ = true;  // no round has given means to linearise about
+  bool is_first_ = true;  // whether there are no means yet for linearization
   Eigen::VectorXd first_mean_;
   Eigen::MatrixXd means_;  // angles, rates, accelerations, constants × instants
 };

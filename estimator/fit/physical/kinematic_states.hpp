@@ -7,15 +7,15 @@
 
 namespace estimator {
 
-/// Angles and rates of all joints of a tree by what its encoders and inertial sensors read, masses
-/// and forces left out: an extended Kalman smoother over angles, rates and accelerations that a
-/// white jerk moves, linearised again about its own result. Free constants of the sensors are
-/// unknown constants beside them; delays are taken as they stand.
+/// Estimates angles and rates of all joints of a tree from encoders and inertial sensors, without
+/// masses and forces: an extended Kalman smoother over angles, rates and accelerations with white
+/// jerk, relinearized about its own result. Free constants of the sensors are additional constant
+/// unknowns; delays are fixed.
 ///
-/// Only a start for the joint estimation: samples are thinned, and between them lies a line.
+/// The result only initializes the joint estimation: samples are thinned and interpolated linearly.
 ///
-/// @param states  2·joints × sampling periods, angles over rates: where to begin from, and the
-///                result; unchanged where the readings do not bring the smoother to an end
+/// @param states  2·joints × sampling periods, angles over rates: initial values, and the result;
+/// unchanged if the smoother fails
 void smooth_kinematics(const Mechanism& mechanism, const Segment& segment, Eigen::MatrixXd& states);
 
 }  // namespace estimator

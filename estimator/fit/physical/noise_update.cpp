@@ -6,8 +6,8 @@
 namespace estimator {
 namespace {
 
-constexpr double kRedundancyMin = 0.5;  // it comes from random probes, uncertain by about one
-constexpr double kSignificance = 3.0;   // deviations by which a variance must exceed its model's
+constexpr double kRedundancyMin = 0.5;  // estimated by random probes, with an error of about one
+constexpr double kSignificance = 3.0;   // standard deviations above the model's variance
 
 double redundancy_of(const GroupStatistics& group) {
   return group.rows - group.effective_parameters;

@@ -4,26 +4,26 @@
 
 namespace estimator {
 
-/// Factor on the noise level of a sensor with which it agrees with its residuals,
-/// σ² ← σ² cost/(rows − effective parameters); 1 where the parameters use up all rows.
+/// Factor that makes a sensor's noise level consistent with its residuals, σ² ← σ² cost/(rows −
+/// effective parameters); 1 if the parameters use up all rows.
 ///
-/// @param group  of residuals whitened with the level so far
+/// @param group  residuals whitened with the current level
 double sensor_noise_factor(const GroupStatistics& group);
 
-/// Factor on a process noise from round to round while the data show none.
+/// Factor on the process noise per round while it is insignificant.
 inline constexpr double kProcessDrop = 0.03;
 
-/// What becomes of the process noise of one hinge.
+/// Change of the process noise of one joint.
 struct ProcessNoiseChange {
   double factor;  ///< on the level
-  bool seen;      ///< whether the data show that there is any
+  bool seen;      ///< whether the process noise is significant
 };
 
-/// While the data show none, the level falls in stages; where its residuals exceed what it explains
-/// by three of their deviations, it is seen, and from then on follows them.
+/// The level decreases in stages while it is insignificant. It is significant once its residuals
+/// exceed their expectation by three standard deviations; from then on it follows them.
 ///
-/// @param group  of defects whitened with the level so far
-/// @param seen   in an earlier round
+/// @param group  defects whitened with the current level
+/// @param seen   whether it was significant in an earlier round
 ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool seen);
 
 }  // namespace estimator

@@ -5,7 +5,7 @@
 namespace estimator {
 namespace {
 
-/// Whether a recording's name, or that of its file, is one of the pattern.
+/// Whether a recording's name, or the name of its file, matches the pattern.
 bool is_of(std::string_view recording, std::string_view pattern) {
   return matches(recording, pattern) ||
          matches(recording.substr(recording.find_last_of('/') + 1), pattern);

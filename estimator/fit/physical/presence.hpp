@@ -9,14 +9,13 @@
 
 namespace estimator {
 
-/// Whether a name is that of a pattern, in which * stands for any characters.
+/// Whether a name matches a pattern, in which * stands for any characters.
 bool matches(std::string_view name, std::string_view pattern);
 
-/// Bodies that are not there in a recording of this name, or of a file called so (Body::only_in),
-/// in order.
+/// Bodies missing in a recording with this name or file name (Body::only_in), ascending.
 std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording);
 
-/// A sentence for every pattern that none of the recordings is called by.
+/// Returns a sentence for every pattern that matches none of the recordings.
 std::vector<std::string> tell_absent(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings);
 

@@ -9,20 +9,20 @@
 namespace estimator {
 namespace {
 
-/// Before and after a node so much is looked at for impacts, and so many readings at least: a stop
-/// that is described this far off, at the speed of the impact, still does not move one across [s].
+/// Time before and after a node searched for impacts, and minimum number of readings. An error of a
+/// stop's position by this time at impact speed moves no impact across it [s].
 constexpr double kQuietTime = 0.03;
 constexpr int kQuietReadings = 3;
 
-constexpr double kNodeShare = 0.2;  // of the spacing, by which a node may move
+constexpr double kNodeShare = 0.2;  // of the spacing: largest shift of a node
 
-/// Where joints strike, nodes are this far apart and have so many readings between them at least.
-/// With 0.2 s five of eight Furuta pendulums with a stop on the passive joint ended in the wrong
-/// motion, with 0.1 s two, with this none [s].
+/// Node interval for joints with end stops, and minimum number of readings within it. Of eight
+/// Furuta pendulums with a stop on the passive joint, five ended in the wrong motion with 0.2 s,
+/// two with 0.1 s, none with this [s].
 constexpr double kStrikingInterval = 0.05;
 constexpr int kStrikingReadings = 10;
 
-/// Largest change of speed about an instant, times kQuietTime, in the sensors' scales.
+/// Largest change of speed at an instant, times kQuietTime, in the sensors' scales.
 double kick_at(const Segment& segment, const std::vector<Sensor>& sensors,
                const std::vector<int>& readers, double time) {
   const double reach = std::max(kQuietTime, kQuietReadings * segment.period);

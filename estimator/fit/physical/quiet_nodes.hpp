@@ -6,27 +6,26 @@
 #include "estimator/model/sensor.hpp"
 #include "estimator/signal/time_series.hpp"
 
-// Where nodes of a shooting problem stand whose joints strike end stops. With an impact beside a
-// node, the motion before it may end with the rates before the impact while the node has those
-// after: then neither can move to the other, since rates jump in between, and a fit goes no
-// further.
+// Node placement for mechanisms with end stops. If an impact is close to a node, the simulation may
+// end with the rates before the impact while the node has those after it. The jump between them
+// blocks a gradient-based fit.
 
 namespace estimator {
 
-/// From node to node: as usual, or so short for joints with end stops that few impacts lie between
-/// two of them, and a start that has one too many or too few can be left [s].
+/// Node interval: `usual`, or for joints with end stops so short that few impacts lie between two
+/// nodes, which lets the fit correct a wrong number of impacts [s].
 double node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
                      double usual);
 
-/// Sensors that read a joint which has an end stop.
+/// Sensors that read a joint with an end stop.
 std::vector<int> sensors_of_stops(const Mechanism& mechanism, const std::vector<Sensor>& sensors);
 
-/// The tick near another at which what the sensors read changes its speed least.
+/// The tick near `about` at which the speeds of the sensors change least.
 ///
-/// @param readers  of `sensors`, the columns of the segment; none: the tick stays
+/// @param readers  indices of `sensors`, the columns of the segment; none: returns `about`
 /// @param tick     [s]
 /// @param about    ticks from the segment's first sample on
-/// @param spacing  ticks from node to node: it moves by a fifth of that at most
+/// @param spacing  ticks between nodes; the result moves by at most a fifth of it
 int quiet_tick(const Segment& segment, const std::vector<Sensor>& sensors,
                const std::vector<int>& readers, double tick, int about, int spacing);
 

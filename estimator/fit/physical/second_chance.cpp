@@ -9,12 +9,11 @@
 namespace estimator {
 namespace {
 
-/// Speeds over which an excess may decay, of the fastest. Decays between two of them are within
-/// reach of either.
+/// Decay speeds of an excess to try, relative to the fastest; fits converge from between them.
 constexpr double kDecaySpeeds[] = {0.03, 0.1, 0.3, 0.01, 1.0};
-constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a shorter decay is as good as none
-constexpr double kDecayed = 3.0;  // decay speeds to the fastest, where an excess is seen to go
-constexpr double kSameEverywhere = 0.5;  // decay speeds to the fastest; an excess loses a fifth
+constexpr double kVisibleSpeed = 1e-3;  // of the fastest; a lower decay speed has no visible effect
+constexpr double kDecayed = 3.0;        // fastest over decay speed: visible decay
+constexpr double kSameEverywhere = 0.5;  // likewise; an excess loses a fifth there
 constexpr double kTriedExcess = 0.1;     // of the kinetic torque
 
 std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start) {
@@ -41,14 +40,14 @@ bool is_excess_lost(const Mechanism& mechanism, int hinge, double fastest) {
   const Parameter& excess = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckTorque);
   const Parameter& rate = mechanism.hinge_parameter(hinge, HingeQuantity::kStribeckRate);
   if (may_rise_from_rest(mechanism, hinge) && rate.value < std::pow(kDecayed / fastest, 2)) {
-    return true;  // of the wrong sign it stands for drag, and hardly decays
+    return true;  // with the wrong sign it represents drag, and hardly decays
   }
   if (rate.value < std::pow(kSameEverywhere / fastest, 2)) return true;
   return excess.value <= excess.lower || excess.value == 0.0 || rate.value <= rate.lower ||
          rate.value > 1.0 / std::pow(kVisibleSpeed * fastest, 2);
 }
 
-/// @param share  the excess, of the kinetic torque
+/// @param share  excess relative to the kinetic torque
 Mechanism with_excess(Mechanism mechanism, int hinge, double share, double decay_speed,
                       double fastest) {
   Parameter& kinetic = mechanism.hinge_parameter(hinge, HingeQuantity::kCoulombTorque);

@@ -7,19 +7,19 @@
 
 namespace estimator {
 
-/// Mechanisms to fit once more from, where a fit ended at values from which there is no way back
-/// although the data may know better. Empty where it did not.
+/// Mechanisms for restarts of a fit that may have ended in a local minimum; empty otherwise.
 ///
-/// - Parameters that were driven to a bound, back at their start, now that all others are good.
-/// - A Stribeck excess that is lost: zero, the same at every speed (ζ = 0, then no more than a part
-///   of τ_c), or gone at any speed the recordings show. Once more with a tenth of τ_c, of either
-///   sign where friction may rise from rest, which decays over different shares of the fastest
-///   speed. Likewise any excess that is estimated where the fit leaves accelerations unexplained.
+/// - Parameters that reached a bound are reset to their initial values, with all others as
+/// estimated.
+/// - A Stribeck excess without effect is reset: it is zero, independent of speed (ζ = 0, then
+/// limited to a fraction of τ_c), or decayed at all recorded speeds. Restarts use a tenth of τ_c,
+/// of either sign if friction may rise from rest, that decays over different fractions of the
+/// fastest speed. The same for any estimated excess if accelerations remain unexplained.
 ///
-/// @param reached  where the fit ended
-/// @param start    where it began; a mechanism of the same build
-/// @param fastest  the fastest speed of each hinge [rad/s]
-/// @param unexplained  whether accelerations are left unexplained
+/// @param reached  result of the fit
+/// @param start    its initial values; a mechanism with the same structure
+/// @param fastest  the fastest speed of each joint [rad/s]
+/// @param unexplained  whether significant process noise remains
 std::vector<Mechanism> second_chances(const Mechanism& reached, const Mechanism& start,
                                       const Eigen::VectorXd& fastest, bool unexplained = false);
 

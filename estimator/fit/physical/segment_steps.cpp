@@ -10,7 +10,7 @@ namespace {
 
 using RowMajor = IntervalSlopes::RowMajor;
 
-/// With these free, and nothing else.
+/// Frees the given parameters and fixes all others.
 Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
   for (Parameter& parameter : mechanism.parameters) parameter.free = false;
   for (const int index : parameters) {
@@ -19,8 +19,8 @@ Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
   return mechanism;
 }
 
-/// The free parameters that readings and motion depend on; and the delays of sensors that are late,
-/// since what comes late is of no sample in particular.
+/// Free parameters that affect motion and readings, and the delays of delayed sensors, whose
+/// readings belong to no particular sample.
 std::vector<int> sensing_columns(const TreeProgram& program, const Mechanism& mechanism) {
   std::vector<int> columns = program.moving();
   for (const int index : sensing_parameters(mechanism)) columns.push_back(index);
@@ -58,7 +58,7 @@ SegmentSteps::SegmentSteps(const Mechanism& mechanism, const Segment& segment,
   controls_ = HeldControls(segment_, edges_, control_delays(program(), freed_));
 }
 
-/// Every sample and every node ends a step, and none is longer than the longest.
+/// Divides time into steps of at most `step` that end at every sample and every node.
 void SegmentSteps::lay_edges(double step) {
   std::vector<double> instants = times_;
   instants.insert(instants.end(), node_times_.begin(), node_times_.end());
@@ -95,7 +95,7 @@ void SegmentSteps::place_columns(const std::vector<int>& parameters) {
   }
 }
 
-/// Whether it is of a body that is missing in this segment.
+/// Whether it belongs to a body that is missing in this segment.
 bool SegmentSteps::is_missing(int parameter) const {
   return std::ranges::count(run_.without_effect, place_of(program().moving(), parameter)) > 0;
 }
@@ -126,7 +126,7 @@ MotionInterval SegmentSteps::interval(double begin, double end, int first_look,
           .last_look = last_look};
 }
 
-/// Motion at the samples from the nodes before them.
+/// Simulates the motion at the samples, from the nodes before them.
 SegmentSteps::States SegmentSteps::along(const Eigen::MatrixXd& nodes) const {
   std::vector<MotionInterval> intervals;
   for (Eigen::Index k = 0; k < nodes.cols(); ++k) {
@@ -163,7 +163,7 @@ Eigen::VectorXd SegmentSteps::state_of(const Eigen::VectorXd& joints) const {
   return state;
 }
 
-/// The last sample has no step after it: it is looked at as the one before was.
+/// Sets up the last sample, which has no step after it, as the previous one.
 void SegmentSteps::look_at_last(const Eigen::VectorXd& guess, MotionInterval& last) const {
   last.first_stretch = controls_.first(step_at(times_.rbegin()[1]));
   last.last_stretch = last.first_stretch;
@@ -218,7 +218,7 @@ std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
   return result;
 }
 
-/// @param slopes  of each axis, in a row
+/// @param slopes  of each axis, one row
 void SegmentSteps::take_sensed(const Eigen::MatrixXd& values, const std::vector<RowMajor>& slopes,
                                SampleStep& out) const {
   out.sensed = out.sensed_rate = Eigen::VectorXd::Zero(sensing_.axis_count());
@@ -233,7 +233,7 @@ void SegmentSteps::take_sensed(const Eigen::MatrixXd& values, const std::vector<
   }
 }
 
-/// The state's columns, and of those behind them the chosen ones; −1: zero.
+/// The state's columns, and the selected ones of the others; −1: zero.
 Eigen::MatrixXd SegmentSteps::chosen_columns(const Eigen::Ref<const RowMajor>& slopes,
                                              const std::vector<int>& columns) const {
   const int states = 2 * coordinate_count();

@@ -9,29 +9,29 @@
 
 namespace estimator {
 
-/// Values of parameters that are kept, and how well they are known.
+/// Fixed parameters with their covariance.
 struct KeptParameters {
   std::vector<int> parameters;  ///< indices into Mechanism::parameters
   Eigen::MatrixXd covariance;
 };
 
-/// A sample's state, what is read and carried there, and its way to the next sample, linearised.
-/// Columns are those of the state, coordinates over rates, then the parameters of a spread.
+/// Linearized transition from one sample to the next, with motion and readings at the sample.
+/// Columns are the state, coordinates over rates, then the parameters of a spread.
 struct SampleStep {
-  Eigen::VectorXd end;     ///< state where the next sample is; at the last sample this one
-  Eigen::MatrixXd moved;   ///< derivatives of it
+  Eigen::VectorXd end;     ///< state at the next sample; at the last sample its own
+  Eigen::MatrixXd moved;   ///< its derivatives
   Eigen::VectorXd motion;  ///< joint angles, rates, accelerations, and controls
   Eigen::MatrixXd motion_slopes;
-  Eigen::VectorXd sensed;  ///< by each axis that is sensed, without delay
+  Eigen::VectorXd sensed;  ///< reading of each sensed axis, without delay
   Eigen::MatrixXd sensed_slopes;
-  Eigen::VectorXd sensed_rate;  ///< what it changes by in a unit of time, where it comes late
+  Eigen::VectorXd sensed_rate;  ///< time derivative of delayed readings
 };
 
-/// The motion from sample to sample of one segment, in steps that end at every sample and at every
-/// node of its joint estimation.
+/// Motion of one segment from sample to sample, in integration steps that end at every sample and
+/// at every node of its joint estimation.
 class SegmentSteps {
  public:
-  /// @param mechanism  the values; what is free does not matter
+  /// @param mechanism  for its values; free flags are ignored
   /// @param grid       for its longest step and its coordinates
   /// @param node_times  of the segment [s]
   SegmentSteps(const Mechanism& mechanism, const Segment& segment, const ShootingGrid& grid,
@@ -45,27 +45,27 @@ class SegmentSteps {
   int motor_count() const { return static_cast<int>(program().motors().size()); }
   int sample_count() const { return static_cast<int>(times_.size()); }
   const std::vector<double>& times() const { return times_; }
-  /// To the next sample, of the last one from the one before [s].
+  /// Time to the next sample; for the last sample, from the previous one [s].
   double period(int sample) const;
-  /// Axes of sensors that are read.
+  /// Axes of the inertial sensors that are read.
   const std::vector<int>& sensed() const { return sensing_.axes(); }
-  /// Values, with nothing of bodies that are missing in the segment.
+  /// Values, without the inertias of bodies that are missing in the segment.
   const Mechanism& values() const { return run_.values; }
-  /// Whether a parameter of the spread acts on the motion, and not on readings alone.
+  /// Whether a parameter of the spread affects the motion, and not readings alone.
   bool moves(int parameter) const;
   /// The mechanism with the parameters of the spread free.
   const Mechanism& freed() const { return freed_; }
 
-  /// Coordinates over rates, of all samples, and where to look for joints that close loops.
+  /// Coordinates over rates of all samples, and initial guesses for joints that close loops.
   struct States {
     Eigen::MatrixXd states, guesses;
   };
-  /// The motion from nodes, angles over rates of all joints × nodes.
+  /// The motion from nodes: angles over rates of all joints × nodes.
   States along(const Eigen::MatrixXd& nodes) const;
-  /// Coordinates over rates.
+  /// Converts joint angles over rates to coordinates over rates.
   Eigen::VectorXd state_of(const Eigen::VectorXd& joints) const;
 
-  /// The steps of consecutive samples from `first` on.
+  /// Linearizes the steps of consecutive samples from `first` on.
   std::vector<SampleStep> linearize(int first, const States& at);
 
  private:
@@ -90,7 +90,7 @@ class SegmentSteps {
   const Segment& segment_;
   std::vector<double> node_times_;
   int threads_;
-  double near_rest_;  // longest step of joints that creep, near rest [s]
+  double near_rest_;  // longest step for smoothed friction near rest [s]
   std::vector<double> times_, edges_;
   Mechanism freed_;
   ProgramVariants programs_;
@@ -100,7 +100,7 @@ class SegmentSteps {
   std::vector<std::vector<int>> sensing_columns_;  // likewise, of each sensed axis
   std::vector<int> delay_columns_;                 // of each sensed axis
   HeldControls controls_;
-  std::shared_ptr<const LookLog> last_looks_;  // of the last sample but one
+  std::shared_ptr<const LookLog> last_looks_;  // of the second-to-last sample
 };
 
 }  // namespace estimator

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAxes = InertialSensor::kAxes;
 
-/// Between which values a parameter that is estimated may end.
+/// Range within which an estimated parameter may end.
 struct Range {
   double least, most;
 
@@ -28,9 +28,9 @@ Range range_of(const Mechanism& mechanism, int index) {
   return {own.lower, own.upper};
 }
 
-/// Axes that are looked at together, and by how much they are late [s].
+/// Axes that share sample instants, and their delay [s].
 struct Group {
-  int delay;  ///< of the first of them, its index
+  int delay;  ///< index of the first axis' delay
   bool is_free;
   double value;
   std::vector<int> places;

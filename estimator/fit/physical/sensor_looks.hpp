@@ -7,40 +7,39 @@
 
 namespace estimator {
 
-/// Axes of inertial sensors that any segment has readings of: sensor · kAxes + axis, rising; those
-/// of withheld sensors are not used.
+/// Axes of inertial sensors, not held out, with readings in any segment: sensor · kAxes + axis.
 std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
 
-/// The same with the encoders behind them that are late (encoder_axis).
+/// The same, followed by the delayed encoders (encoder_axis).
 std::vector<int> looked_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
 
 /// Name of an axis, such as "imu1.gyro_z".
 std::string inertial_axis_name(const Mechanism& mechanism, int axis);
 
-/// rad/s or m/s²; of moments and forces N·m or N; of places m.
+/// Unit of an axis: rad/s or m/s²; N·m or N for moments and forces; m for positions.
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis);
 
-/// When a segment's readings are of: a delay before the samples that they came with. Sensors of one
-/// delay that is held are looked at together.
+/// Sample instants of a segment's readings: the delay before the samples with which they were
+/// recorded. Sensors with the same fixed delay share instants.
 class SensorLooks {
  public:
-  /// A reading that a look is for.
+  /// A reading and its sample instant.
   struct Reading {
     int sample, look;
   };
 
-  /// Readings whose look would lie outside the segment, for any value that a free delay may take,
-  /// are left out. An encoder is looked at for every other sample, read or not.
-  /// @param axes  as looked_axes gives them
+  /// Excludes readings whose instant may be outside the segment for some admissible value of a free
+  /// delay. An encoder has an instant for every other sample, read or not.
+  /// @param axes  as from looked_axes
   SensorLooks(const Mechanism& mechanism, const Segment& segment, const std::vector<int>& axes);
 
-  /// From the segment's first sample on, rising [s].
+  /// Sample instants from the segment's first sample on, ascending [s].
   const std::vector<double>& times() const { return times_; }
-  /// Of an axis, by its place among those wanted; looks rising.
+  /// Readings of an axis, by its index in `axes`, with ascending instants.
   const std::vector<Reading>& readings(int axis) const {
     return readings_[static_cast<std::size_t>(axis)];
   }
-  /// Index of the first look from a time on.
+  /// Index of the first instant at `time` or later.
   int first_from(double time) const;
 
  private:
@@ -48,10 +47,10 @@ class SensorLooks {
   std::vector<std::vector<Reading>> readings_;
 };
 
-/// Whether the delay of any sensor that is looked at is estimated, so that its looks move.
+/// Whether any of the axes has a free delay, so that its instants change.
 bool looks_move(const Mechanism& mechanism, const std::vector<int>& axes);
 
-/// Without the readings of late encoders that are left out.
+/// A copy without the excluded readings of delayed encoders.
 Segment without_early_readings(const Mechanism& mechanism, Segment segment);
 
 }  // namespace estimator

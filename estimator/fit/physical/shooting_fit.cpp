@@ -18,16 +18,16 @@
 namespace estimator {
 namespace {
 
-constexpr double kNegligibleShare = 1e-6;  // process noise not worth a word, of the accelerations
+constexpr double kNegligibleShare = 1e-6;  // of the accelerations: negligible process noise
 
-/// Of a sensor's residuals in the simulation to those of the states.
+/// Ratio of a sensor's simulation residuals to those of the states.
 constexpr double kAstrayRatio = 1.5;
 
-constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels still change
+constexpr double kSmallDecrease = 1.0;  // of the whitened cost, while noise levels change
 constexpr double kNegligibleDecrease = 1e-2;
-constexpr double kStagnantDecrease = 0.1;  // at least, in three steps: the solver crawls
+constexpr double kStagnantDecrease = 0.1;  // smallest decrease in three steps
 constexpr int kNoiseRounds = 10;
-constexpr int kChanceRounds = 4;        // second chances that are taken
+constexpr int kChanceRounds = 4;        // largest number of accepted restarts
 constexpr double kNoiseSettled = 0.05;  // relative change of a noise level
 
 bool any_sticks(const Mechanism& mechanism) {
@@ -59,8 +59,8 @@ bool ShootingFit::is_over(const ShootingHistory& history) const {
   return is_cancelled() || history.iterations >= history.iterations_most;
 }
 
-/// Residuals being whitened, a decrease of the cost by d moves no parameter by more than √d of its
-/// standard deviation.
+/// Since residuals are whitened, a decrease of the cost by d moves no parameter by more than √d of
+/// its standard deviation.
 LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrease) const {
   const double readings = problem.all_reading_count();
   LmOptions options;
@@ -104,7 +104,7 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
   }
 }
 
-/// A problem with the states that the joint problem has now.
+/// A problem with the current states of the joint problem.
 std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mechanism,
                                                            const ShootingNoise& noise,
                                                            const ShootingGrid& grid) const {
@@ -125,7 +125,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
   if (has_steep_friction(reached)) {
-    // Friction that holds comes near, and tells how short steps friction that creeps needs.
+    // Set-valued friction first: its estimates determine the steps for smooth friction.
     joint_ = problem_from(without_creep(reached), noise, input_.grid);
     announce("with friction that holds", reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
@@ -145,10 +145,9 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (any_sticks(reached)) anneal_again();
 }
 
-/// Lets process noise fall once more from where the joint problem ended, and goes on from what
-/// costs less under the noise levels found first. Friction of joints that nothing reads sticks at
-/// instants that the counts of others hardly tell: there are valleys beside the best, and states
-/// that are free again lead out of them.
+/// Anneals the process noise again from the result of the joint problem, and keeps the result if
+/// its cost under the first noise levels is lower. Unobserved joints stick at instants that the
+/// readings of others hardly determine. This causes local minima, from which free states lead out.
 void ShootingFit::anneal_again() {
   if (is_over(joint_history_) || options_.acceleration_noise > 0.0) return;
   const ShootingHistory before = joint_history_;
@@ -184,9 +183,8 @@ std::vector<Mechanism> ShootingFit::chances_at(const Mechanism& reached) const {
   return second_chances(reached, start_, input_.fastest, leaves_accelerations());
 }
 
-/// Tries second chances for where the joint problem ended, goes on from the first that is better,
-/// and ends where none is. They have iterations of their own: a fit that took many is the one that
-/// needs them.
+/// Restarts the joint problem, continues from the first restart that lowers the cost, and ends if
+/// none does. Restarts have an iteration budget of their own: long fits need them most.
 void ShootingFit::retry_jointly() {
   const auto is_better = [&](const Mechanism& chance) {
     return !is_over(joint_history_) &&
@@ -200,7 +198,7 @@ void ShootingFit::retry_jointly() {
   }
 }
 
-/// Solves `again`, and puts it in the place of `problem` where its cost is lower.
+/// Solves `again`, and replaces `problem` by it if its cost is lower.
 bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
                             std::unique_ptr<ShootingProblem> again, double decrease,
                             ShootingHistory& history) const {
@@ -219,8 +217,8 @@ bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
 }
 
 /// Solves and re-estimates the noise levels until they agree with the residuals. Process noise
-/// falls in stages, since each stage makes the valley that the next begins in narrower, until it no
-/// longer frees the states at all, or until the residuals ask for more than it explains.
+/// decreases in stages: each narrows the valley in which the next begins. It ends when the process
+/// noise no longer affects the states, or when the residuals exceed it.
 void ShootingFit::estimate_noise() {
   for (int round = 0; round < kNoiseRounds; ++round) {
     announce("noise re-estimated", joint_->mechanism(), joint_history_);
@@ -237,8 +235,8 @@ void ShootingFit::estimate_noise() {
   run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
 }
 
-/// Brings every noise level into agreement with its residuals.
-/// @return whether anything moved by more than kNoiseSettled
+/// Adapts every noise level to its residuals.
+/// @return whether any level changed by more than kNoiseSettled
 bool ShootingFit::update_noise(const ParameterInformation& information, ShootingNoise& noise) {
   bool changed = false;
   const auto scale = [&](double& level, double factor) {
@@ -295,8 +293,8 @@ bool ShootingFit::fit_simulation() {
   return false;
 }
 
-/// Whether the simulation ended farther from the readings than the states did, although these
-/// follow the model: some trajectory of it explains the readings, and the fit did not find it.
+/// Whether the simulation's residuals are larger than those of the states, although these obey the
+/// model: a trajectory that explains the readings exists, but the fit did not find it.
 bool ShootingFit::is_astray() const {
   if (leaves_accelerations()) return false;
   for (int sensor = 0; sensor < joint_->sensor_count(); ++sensor) {

@@ -15,33 +15,33 @@
 
 namespace estimator {
 
-/// Open-loop errors above this say that the motion cannot be predicted from its start (passing the
-/// upright, or a model that is far off); there a simulation fit has no basin to work in [rad]. Of
-/// what slides this and other thresholds in rad are multiplied by JointUnits::scale.
+/// Open-loop error above which the motion is unpredictable from its start (it passes the upright,
+/// or the model is far off), so that a simulation fit cannot converge [rad]. For prismatic joints
+/// this and other thresholds in rad are multiplied by JointUnits::scale.
 inline constexpr double kPredictableRmse = 0.5;
 
-/// Cost a reading above which a fit has gone astray: more than a model that is merely wrong leaves
-/// with a generous process noise.
+/// Cost per reading above which a fit has diverged: more than a merely wrong model leaves with
+/// inflated process noise.
 inline constexpr double kAstray = 10.0;
 
-/// One solve after another, with all iterations counted and recorded as one history.
+/// Common history of consecutive solves.
 struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< of the last solve
   int iterations = 0;
-  int iterations_most = 0;  ///< at which it is over; second chances get as many again
+  int iterations_most = 0;  ///< iteration limit; restarts get as many again
   double cost = 0.0;        ///< after the last solve
-  int solve = 0;            ///< as of IterationRecord, likewise the next
-  std::string stage;        ///< "noise re-estimated", …
+  int solve = 0;            ///< of the next solve, as in IterationRecord
+  std::string stage;        ///< of the next solve: "noise re-estimated", …
   std::vector<IterationRecord> records;
 };
 
-/// What the stages are called in progress reports.
+/// Names of the stages in progress reports.
 struct StageNames {
   std::string_view joint = "joint estimation";
   std::string_view simulation = "simulation fit";
 };
 
-/// The stages of a fit by shooting, for a mechanism with any number of free parameters.
+/// The stages of a fit by multiple shooting, for any number of free parameters.
 class ShootingFit {
  public:
   ShootingFit(ShootingInput input, const CalibrationOptions& options,
@@ -49,39 +49,38 @@ class ShootingFit {
 
   const ShootingInput& input() const { return input_; }
 
-  /// Puts nodes nearer to one another until the motion from each can be followed to the next: near
-  /// configurations that loops hardly close in, values that are not right yet may tear them.
-  /// @throws std::invalid_argument where it cannot be followed over a few samples
+  /// Decreases the node interval until the motion can be simulated from each node to the next. Near
+  /// singular configurations wrong parameter values may make loops impossible to close.
+  /// @throws std::invalid_argument if it cannot be simulated over a few samples
   void shorten_intervals(const Mechanism& start);
 
-  /// Intervals and process noise of the second stage, at the start.
+  /// Problem with the intervals and process noise of the second stage, at the initial values.
   std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
 
-  /// Stages 1 to 3: states and parameters jointly, with noise levels from the data unless they are
-  /// given.
+  /// Stages 1 to 3: joint estimation of states, parameters and, unless given, noise levels.
   void estimate_jointly(const Mechanism& start);
 
-  /// Stage 4, or only the open-loop simulation where that is asked for, the motion cannot be
-  /// predicted, or controls acted otherwise than recorded. True if it was fitted.
+  /// Stage 4: fits the open-loop simulation. Only simulates it if that is requested, the motion is
+  /// unpredictable, or recorded controls have noise. Returns true if it was fitted.
   bool fit_simulation();
 
   /// After `estimate_jointly`.
   const ShootingProblem& joint() const { return *joint_; }
   const ShootingHistory& joint_history() const { return joint_history_; }
-  /// Whether the data show that a coordinate's accelerations are not all explained by the model.
+  /// Whether a coordinate has significant process noise (unmodelled accelerations).
   bool is_process_noise_seen(int coordinate) const;
 
-  /// After `fit_simulation`: open loop from each segment's start.
+  /// After `fit_simulation`: open-loop simulation from each segment's start.
   const ShootingProblem& simulation() const { return *simulation_; }
   const ShootingHistory& simulation_history() const { return simulation_history_; }
   bool is_predictable() const { return predictable_; }
-  /// Whether the simulation fit lost its way, and what there is is the simulation from the states.
+  /// Whether the simulation fit diverged; `simulation()` then starts from the estimated states.
   bool has_gone_astray() const { return astray_; }
 
   /// Measured, estimated and simulated angles of each segment.
   std::vector<SegmentTrajectory> trajectories() const;
 
-  /// Whether a stop was asked for. It may fall between two solves, each of which converged.
+  /// Whether a stop was requested, possibly between two converged solves.
   bool is_cancelled() const;
 
  private:
@@ -107,7 +106,7 @@ class ShootingFit {
                  double decrease, ShootingHistory& history) const;
   LmOptions options_for(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
-  /// Tells that another problem begins, whose cost does not compare with the one before.
+  /// Reports the start of a new problem, whose cost is not comparable with the previous one.
   void announce(std::string_view change, const Mechanism& varied, ShootingHistory& history) const;
   void estimate_noise();
   bool update_noise(const ParameterInformation& information, ShootingNoise& noise);

@@ -4,11 +4,10 @@
 #include "estimator/fit/physical/shooting_problem.hpp"
 #include "estimator/tree/sensing_program.hpp"
 
-// What sensors read at looks, as a part of the shooting problem: inertial ones, and encoders that
-// are late.
+// Readings at sample instants in the shooting problem: inertial sensors and delayed encoders.
 
 namespace estimator {
-/// Looks move with the delays alone.
+/// Updates the sample instants, which change with the delays only.
 void ShootingProblem::update_looks(Point& point) const {
   if (looked_.empty() || (point.looks && !looks_move(point.mechanism, looked_))) return;
   std::vector<SensorLooks> looks;
@@ -18,7 +17,7 @@ void ShootingProblem::update_looks(Point& point) const {
   point.looks = std::make_shared<const std::vector<SensorLooks>>(std::move(looks));
 }
 
-/// Divides each segment's looks among its intervals.
+/// Divides each segment's sample instants among its intervals.
 void ShootingProblem::give_looks(Point& point) const {
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const ShotSegment& segment = segments_[s];
@@ -49,7 +48,7 @@ std::span<const SensorLooks::Reading> ShootingProblem::looks_of(const Point& poi
   return {from(interval.first_look), from(interval.last_look)};
 }
 
-/// What is expected at a look.
+/// Predicted reading at a sample instant.
 double ShootingProblem::looked(const Point& point, int node, int place, int look) const {
   const auto at = static_cast<std::size_t>(node);
   return point.looked[at](look - point.intervals[at].first_look, place);
@@ -114,7 +113,7 @@ int ShootingProblem::most_looks() const {
   return static_cast<int>(most);
 }
 
-/// Finds the encoders that are late among what is looked at.
+/// Finds the delayed encoders among the axes of `looked_`.
 void ShootingProblem::place_late() {
   for (int i = 0; i < sensor_count(); ++i) {
     const auto found = std::ranges::find(looked_, encoder_axis(mechanism(), i));
@@ -122,8 +121,7 @@ void ShootingProblem::place_late() {
   }
 }
 
-/// What encoders that are late read of a segment; samples that are not looked at get what the
-/// nearest gets.
+/// Stores the predictions of delayed encoders for a segment; others get the nearest.
 void ShootingProblem::read_late(Point& point, int segment) const {
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
   for (int i = 0; i < sensor_count(); ++i) {
@@ -146,7 +144,7 @@ void ShootingProblem::read_late(Point& point, int segment) const {
   }
 }
 
-/// Derivatives of what is expected at a look, times a weight, in a row of a block.
+/// Weighted derivatives of a prediction at a sample instant, as one row of a block.
 void ShootingProblem::linearize_look(int node, int place, int look, int row, double weight,
                                      ResidualBlock& out) const {
   const auto at = static_cast<std::size_t>(node);
@@ -175,7 +173,7 @@ void ShootingProblem::linearize_inertial(const Block& block, ResidualBlock& out)
   }
 }
 
-/// Of an encoder that is late.
+/// Block of a delayed encoder.
 void ShootingProblem::linearize_late(const Block& block, ResidualBlock& out) const {
   const ShotSegment& segment = segments_[static_cast<std::size_t>(block.segment)];
   const int node = segment.first_node + block.interval, sensor = block.detail;

@@ -25,12 +25,12 @@ namespace {
 
 constexpr int kSamplesMin = 10;
 constexpr double kDurationMin = 0.05;  // [s]
-constexpr double kInterval = 0.2;      // [s]; short enough for any motion to be predictable
-constexpr int kIntervals = 16;         // of short recordings together; several go at a time
+constexpr double kInterval = 0.2;      // [s]; any motion is predictable over it
+constexpr int kIntervals = 16;         // minimum number; several are integrated at once
 constexpr int kIntervalSamplesMin = 10;
-constexpr double kAccelerationTime = 0.01;  // over which accelerations are differenced [s]
+constexpr double kAccelerationTime = 0.01;  // for differences of rates [s]
 
-/// Root mean square acceleration of every hinge, from its start rates [rad/s²].
+/// Root mean square acceleration of every joint, from its initial rates [rad/s²].
 Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states,
                                       const std::vector<double>& spacing, Eigen::Index hinges) {
   Eigen::VectorXd sums = Eigen::VectorXd::Zero(hinges);
@@ -49,7 +49,7 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
   return (sums / std::max(count, 1.0)).cwiseSqrt();
 }
 
-/// Fastest speed of every hinge, from its start rates [rad/s].
+/// Fastest speed of every joint, from its initial rates [rad/s].
 Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index hinges) {
   Eigen::VectorXd fastest = Eigen::VectorXd::Zero(hinges);
   for (const Eigen::MatrixXd& each : states) {
@@ -58,7 +58,7 @@ Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen
   return fastest;
 }
 
-/// Scale of every hinge's coordinate.
+/// Scale of every joint's coordinate.
 Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
   Eigen::VectorXd scales(mechanism.hinge_count());
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
@@ -67,18 +67,18 @@ Eigen::VectorXd hinge_scales(const Mechanism& mechanism) {
   return scales;
 }
 
-/// Whether encoders tell where every joint stands.
+/// Whether encoders observe all joints.
 bool is_all_told(const Mechanism& mechanism) {
   return JointReadings(mechanism).told_count() == mechanism.hinge_count();
 }
 
-/// Angles over rates, where loops need them.
+/// Unfiltered angles over rates; only needed for loops.
 Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
   if (is_tree(mechanism)) return {};
   return make_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
 }
 
-/// Steps by how fast the joints are: where readings tell it, piece by piece.
+/// Chooses steps from the joints' speeds, varying in time if readings determine these.
 void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const StepLimits& limits,
                ShootingGrid& grid) {
   const Eigen::VectorXd scales = hinge_scales(mechanism);
@@ -110,7 +110,7 @@ bool is_long_enough(const Segment& segment) {
          segment.duration() + segment.period >= kDurationMin;
 }
 
-/// Shortest period at which controls may change; infinite without any [s].
+/// Shortest period of the controls; infinite without controls [s].
 double control_period(const std::vector<Segment>& segments) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const Segment& segment : segments) {
@@ -119,7 +119,7 @@ double control_period(const std::vector<Segment>& segments) {
   return shortest;
 }
 
-/// Of independent joints' noise, that of what each sensor reads.
+/// Converts noise of joints to noise of the sensors' coordinates.
 Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::VectorXd& noise) {
   const std::vector<Sensor> sensors = sensors_of(mechanism);
   Eigen::VectorXd own(std::ssize(sensors));

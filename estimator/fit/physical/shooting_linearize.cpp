@@ -70,7 +70,7 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   const auto directions = static_cast<int>(along.cols());
   Eigen::MatrixXd slopes(out.residual.size(), directions);
   int row = 0;
-  for (int first = span.first, last; first < span.last; first = last) {  // readings in a row
+  for (int first = span.first, last; first < span.last; first = last) {  // consecutive readings
     for (last = first; last < span.last && !is_missing(last); ++last) {
       out.residual[row + last - first] =
           weight * reading_error(point_, block.segment, last, block.detail);
@@ -135,7 +135,7 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
 void ShootingProblem::linearize_start(const Block& block, ResidualBlock& out) const {
   const int node = segments_[static_cast<std::size_t>(block.segment)].first_node;
   const int size = 2 * coordinate_count();
-  // What is known beforehand has the variance that it is known with.
+  // A start with a prior belongs to the group of priors, whose variance is given.
   const auto deviation = start_deviation_.col(block.segment);
   const bool known = (deviation.head(coordinate_count()).array() != kStartAngleDeviation).any() ||
                      (deviation.tail(coordinate_count()).array() != kStartRateDeviation).any();

@@ -77,7 +77,7 @@ ShootingProblem ShootingProblem::restated(const Mechanism& mechanism,
   return {mechanism, segments, states, spacing, grid, noise, threads_};
 }
 
-/// Steps are whole sampling periods, or whole parts of one where the motion is too fast for that.
+/// Steps are multiples of the sampling period, or integer fractions of it for fast motion.
 void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& grid) {
   const double tick = tick_of_steps(grid.step, segment.period);
   const int ticks = ticks_over(segment.duration(), tick);
@@ -143,7 +143,7 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
   }
 }
 
-/// Where a recording begins, joints stand and move as is known of them.
+/// Sets the expected initial state from the priors at the start of a recording.
 void ShootingProblem::expect_start(int segment) {
   const int c = coordinate_count();
   const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
@@ -164,7 +164,7 @@ void ShootingProblem::expect_start(int segment) {
   }
 }
 
-/// In deviations.
+/// Deviation of the initial state, in standard deviations.
 Eigen::VectorXd ShootingProblem::start_error(const Point& point, int segment) const {
   const int node = segments_[static_cast<std::size_t>(segment)].first_node;
   Eigen::VectorXd error = point.states.col(node) - start_.col(segment);
@@ -235,7 +235,7 @@ ArrowLayout ShootingProblem::layout() const {
 
 // --- simulation ---------------------------------------------------------------------------------
 
-/// Controls change with the delays alone.
+/// Controls change with the delays only.
 void ShootingProblem::update_controls(Point& point) const {
   const std::vector<ControlDelay> delays = control_delays(programs_.common(), point.mechanism);
   if (point.controls && std::ranges::none_of(delays, &ControlDelay::free)) return;
@@ -289,7 +289,7 @@ void ShootingProblem::simulate(Point& point) const {
   point.cost = total_cost(point);
 }
 
-/// What the encoders read of joint coordinates, one matrix a node.
+/// Computes encoder readings from joint coordinates, one matrix per node.
 void ShootingProblem::read_sensors(Point& point,
                                    const std::vector<Eigen::MatrixXd>& coordinates) const {
   point.angles.resize(segments_.size());
@@ -348,13 +348,13 @@ Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval) const {
   return inverse / std::sqrt(T);
 }
 
-/// What makes the accelerations of all coordinates one that is white of unit density.
+/// Combination of all coordinates' accelerations that is white with unit density.
 Eigen::VectorXd ShootingProblem::mixing(int node, int coordinate) const {
   if (!mixing_.empty()) return mixing_[static_cast<std::size_t>(node)].row(coordinate);
   return Eigen::VectorXd::Unit(coordinate_count(), coordinate) / noise_.acceleration[coordinate];
 }
 
-/// Where the nodes are now: weights stay as they are while the problem is solved.
+/// Updates the whitening from the current nodes; it is constant during a solve.
 void ShootingProblem::update_mixing() {
   if (noise_.control.size() == 0) return;
   mixing_.clear();

@@ -18,71 +18,68 @@
 
 namespace estimator {
 
-/// First nodes are tied to where they began by this much [rad, rad/s]: nothing beside any reading,
-/// and enough where no reading sees them (a speed that friction stops at once).
+/// Standard deviations of initial nodes about their initial values [rad, rad/s]. They are
+/// negligible against any reading, and sufficient for unobserved ones (a speed that friction
+/// stops).
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
-/// For so long an integration step is chosen, where motion may be slow at one time and fast at
-/// another [s].
+/// Duration for which one integration step is chosen, since the speed of a motion varies [s].
 inline constexpr double kStepPiece = 0.2;
 
 /// Time grid of a shooting problem.
 struct ShootingGrid {
-  /// Integration step where the motion is fastest [s]; each segment takes the next shorter one that
+  /// Integration step where the motion is fastest [s]; each segment uses the next shorter one that
   /// fits its sampling period.
   double step = 0.0;
-  double interval = 0.0;  ///< from node to node, rounded to whole steps [s]; infinite: one node a
+  double interval = 0.0;  ///< node interval, rounded to whole steps [s]; infinite: one node per
                           ///< segment
-  CoordinateChoice coordinates = {};  ///< whose motion nodes hold
-  /// Longer steps for slower motion: of each segment, one for every kStepPiece in turn [s]. Empty:
-  /// `step` everywhere.
+  CoordinateChoice coordinates = {};  ///< independent joints in nodes
+  /// Longer steps for slower motion: per segment, one for each kStepPiece [s]. Empty: `step`.
   std::vector<std::vector<double>> local_steps = {};
-  /// Longest step where joints that creep are near rest [s].
+  /// Longest step while joints with smoothed friction are near rest [s].
   double near_rest = std::numeric_limits<double>::infinity();
 };
 
-/// How noisy everything is.
+/// Noise levels.
 struct ShootingNoise {
-  Eigen::VectorXd angle;         ///< one a sensor: standard deviation of a reading [rad or m]
-  Eigen::VectorXd acceleration;  ///< one a coordinate: root spectral density of the acceleration
-                                 ///< that the model leaves unexplained, a white noise [rad/s²/√Hz]
-  Eigen::VectorXd inertial = {};  ///< one an axis of inertial sensors: standard deviation of a
-                                  ///< reading [rad/s or m/s²]
-  /// One a motor: standard deviation of what is recorded of its control about what acted, from
-  /// sample to sample [unit of the control]. Empty: what is recorded acted
+  Eigen::VectorXd angle;          ///< per sensor: standard deviation of a reading [rad or m]
+  Eigen::VectorXd acceleration;   ///< per coordinate: root spectral density of process noise
+                                  ///< [rad/s²/√Hz]
+  Eigen::VectorXd inertial = {};  ///< per axis of inertial sensors: standard deviation [SI unit]
+  /// Per motor: standard deviation, per sample, of the recorded control about the one that acted
+  /// [unit of the control]. Empty: the recorded controls acted.
   Eigen::VectorXd control = {};
 };
 
-/// Joint state and parameter estimation in continuous time by multiple shooting: nodes hold joint
-/// angles and rates every `interval`, of independent joints where loops tie others to them; between
-/// them the equations of motion are integrated (IntervalMotion), so the parameters are those of the
-/// physical system and every sample counts.
+/// Joint state and parameter estimation in continuous time by multiple shooting [Boc87]. Nodes hold
+/// angles and rates of the independent joints every `interval`. Between nodes the equations of
+/// motion are integrated (IntervalMotion), so the parameters are physical and every sample is used.
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors
 ///
-/// and the same of what inertial sensors read at their looks (SensorLooks), whose accelerations
-/// are those of the equations of motion there. An encoder that is late is read at looks as well.
+/// plus the same for readings of inertial sensors and delayed encoders at their sample instants
+/// (SensorLooks). Accelerations there are those of the equations of motion.
 ///
-/// Q is the covariance that white acceleration noise of density σ_a² leaves after one interval T,
-/// σ_a² [T³/3, T²/2; T²/2, T] a hinge; noise of controls adds to it across hinges, as white too
-/// (acceleration_whitening). With one node a segment the second sum is empty: output
-/// error, the maximum-likelihood estimate where the model is right and readings are noisy.
+/// Q is the covariance that white acceleration noise of density σ_a² causes over one interval T,
+/// σ_a² [T³/3, T²/2; T²/2, T] per joint. Control noise, treated as white, adds terms that couple
+/// joints (acceleration_whitening). With one node per segment the second sum is empty: output
+/// error, the maximum-likelihood estimate if the model is right and readings are noisy.
 ///
-/// All residuals are whitened: their variance is 1 where the noise levels are right.
+/// All residuals are whitened: their variance is 1 if the noise levels are right.
 class ShootingProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism  start values of the parameters
-  /// @param states     one matrix a segment, 2·joints × at least one column: angles over rates, at
-  ///                   the times 0, dt, 2 dt, … with dt in `state_spacing`; nodes take the nearest
+  /// @param mechanism  with the initial values of the parameters
+  /// @param states     one matrix per segment, 2·joints × at least one column: angles over rates,
+  /// at the times 0, dt, 2 dt, … with dt in `state_spacing`; nodes use the nearest
   /// @param noise      all > 0
-  /// @param threads    that integrate; results do not depend on it
+  /// @param threads    number of threads; results do not depend on it
   ShootingProblem(const Mechanism& mechanism, const std::vector<Segment>& segments,
                   const std::vector<Eigen::MatrixXd>& states,
                   const std::vector<double>& state_spacing, const ShootingGrid& grid,
                   const ShootingNoise& noise, int threads = 1);
 
-  /// Another problem of the same motion, which begins at the states that this one has come to.
+  /// Another problem of the same motion, starting from this one's current states.
   /// @param segments  as many, over the same times
   ShootingProblem restated(const Mechanism& mechanism, const std::vector<Segment>& segments,
                            const ShootingGrid& grid, const ShootingNoise& noise) const;
@@ -105,7 +102,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
   Eigen::VectorXd arrow_growth() const override { return free_.growth(point_.mechanism); }
 
-  /// Noise groups: sensors in order, then these. Axes are InertialSensor::kAxes of each sensor.
+  /// Noise groups: sensors in order, then these. InertialSensor::kAxes axes per sensor.
   int inertial_group(int axis) const { return sensor_count() + axis; }
   int acceleration_group(int coordinate) const {
     return inertial_group(InertialSensor::kAxes * mechanism().inertial_count()) + coordinate;
@@ -115,7 +112,7 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int sensor_count() const { return static_cast<int>(sensors_.size()); }
   const Sensor& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
-  /// Joints whose motion nodes hold.
+  /// Independent joints, whose motion is in the nodes.
   const std::vector<int>& coordinates() const { return programs_.common().independent(); }
   int coordinate_count() const { return programs_.common().coordinate_count(); }
   int segment_count() const { return static_cast<int>(segments_.size()); }
@@ -125,24 +122,23 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Changes the noise levels; the cost changes with them.
   void set_noise(const ShootingNoise& noise);
 
-  /// Angles as the encoders would read them without noise, samples × sensors, from the node before
-  /// each sample. [rad], not wrapped
+  /// Predicted encoder readings, samples × sensors, from the node before each sample [rad].
   const Eigen::MatrixXd& angles(int segment) const {
     return point_.angles[static_cast<std::size_t>(segment)];
   }
 
-  /// Nodes of a segment, 2·joints × nodes; rates of joints that follow from others are left zero.
+  /// Nodes of a segment, 2·joints × nodes; rates of dependent joints are zero.
   Eigen::MatrixXd states(int segment) const;
-  /// From node to node of a segment, as a rule [s].
+  /// Nominal node interval of a segment [s].
   double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
-  /// Where its nodes are, from the segment's first sample on: every `spacing`, but for mechanisms
-  /// with end stops, whose nodes keep off impacts (quiet_tick) [s].
+  /// Node times from the segment's first sample on: every `spacing`, except for mechanisms with end
+  /// stops, whose nodes avoid impacts (quiet_tick) [s].
   const std::vector<double>& node_times(int segment) const {
     return segments_[static_cast<std::size_t>(segment)].node_times;
   }
 
-  /// Integration steps in which contacts change more often than is followed (MotionLog), and all:
-  /// those of the grid, and by how many more joints that creep cut them.
+  /// Number of integration steps with unresolved contacts (MotionLog), and of all steps: those of
+  /// the grid plus those added for smoothed friction.
   int unresolved_steps() const;
   int step_count() const;
 
@@ -156,14 +152,14 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// Number of readings of all of them.
   int reading_count() const;
 
-  /// Axes of inertial sensors that are read: sensor · kAxes + axis.
+  /// Axes of inertial sensors with readings: sensor · kAxes + axis.
   const std::vector<int>& sensed() const { return sensed_; }
-  /// Number of readings of the axis at a place among those, and the sum of their squared errors.
+  /// Number of readings and sum of squared errors of an axis, by its index in `sensed()`.
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
   /// Number of readings of encoders and inertial sensors.
   int all_reading_count() const;
-  /// The errors, one a reading.
+  /// The errors, one per reading.
   std::vector<double> inertial_errors(int place) const;
 
  private:
@@ -171,12 +167,12 @@ class ShootingProblem final : public LeastSquaresProblem {
     Segment data;
     std::vector<double> edges;  ///< of the integration steps [s]
     std::vector<int> steps;     ///< first of every interval, and one past the last
-    double spacing;             ///< from node to node, as a rule [s]
+    double spacing;             ///< nominal node interval [s]
     int first_node, node_count;
     std::vector<double> node_times = {};  ///< [s]
     int step_count() const { return steps.back(); }
   };
-  /// Found where they are asked for first: of many points nothing but the cost is wanted.
+  /// Computed on first use: at many points only the cost is needed.
   struct Slopes {
     Once once;
     std::vector<IntervalSlopes::Result> of_nodes;
@@ -184,20 +180,20 @@ class ShootingProblem final : public LeastSquaresProblem {
   struct Point {
     Mechanism mechanism;
     Eigen::MatrixXd states;   ///< 2·coordinates × nodes of all segments
-    Eigen::MatrixXd guesses;  ///< joints × nodes: where to look for those that close loops
+    Eigen::MatrixXd guesses;  ///< joints × nodes: initial guesses for dependent joints
     std::shared_ptr<const std::vector<HeldControls>> controls;  ///< of each segment
-    std::vector<MotionInterval> intervals;                      ///< one a node
+    std::vector<MotionInterval> intervals;                      ///< one per node
     std::vector<Eigen::MatrixXd> angles;                    ///< of each segment: samples × sensors
     std::shared_ptr<const std::vector<SensorLooks>> looks;  ///< of each segment
-    std::vector<Eigen::MatrixXd> looked;                    ///< of each node: looks × looked_
+    std::vector<Eigen::MatrixXd> looked;                    ///< of each node: instants × looked_
     double cost = 0.0;
-    std::shared_ptr<Slopes> slopes;  ///< null at a candidate
+    std::shared_ptr<Slopes> slopes;  ///< null for a candidate
   };
   enum class BlockKind : unsigned char { kReadings, kInertial, kAcceleration, kStart, kPrior };
   struct Block {
     BlockKind kind;
     int segment, interval;
-    int detail;  ///< sensor, place of an inertial axis, or coordinate
+    int detail;  ///< sensor, index of an inertial axis, or coordinate
   };
   /// Samples [first, last) and integration steps [begin, end) of one interval.
   struct Span {
@@ -244,24 +240,24 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int hinge_count_;
   FreeParameters free_;
-  ProgramVariants programs_;  ///< a group a segment
+  ProgramVariants programs_;  ///< one group per segment
   std::vector<int> sensed_;
-  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: nothing is looked at
-  std::vector<int> moving_;   ///< arrow positions of parameters that act on the motion
-  std::vector<int> sensing_;  ///< of those that act on what is looked at alone
+  std::shared_ptr<const SensingProgram> sensing_program_;  ///< null: no sample instants
+  std::vector<int> moving_;   ///< arrow positions of parameters that affect the motion
+  std::vector<int> sensing_;  ///< of those that affect `looked_` only
   std::vector<Sensor> sensors_;
-  std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then late encoders
-  std::vector<int> late_;    ///< of each sensor: its place among those; −1: it is not late
+  std::vector<int> looked_;  ///< axes of the sensing program: sensed_, then delayed encoders
+  std::vector<int> late_;    ///< of each sensor: its index in looked_; −1: no delay
   ShootingNoise noise_;
-  /// Of each node: rows of defects, in deviations; none while controls are what is recorded.
+  /// Whitening of the defects of each node; empty while recorded controls have no noise.
   std::vector<Eigen::MatrixXd> mixing_;
   int threads_;
-  double near_rest_;  // longest step of joints that creep, near rest [s]
+  double near_rest_;  // longest step for smoothed friction near rest [s]
   std::vector<ShotSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
   std::vector<int> groups_;          ///< segment of each node
-  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: where first nodes are expected
+  Eigen::MatrixXd start_;            ///< 2·coordinates × segments: expected first nodes
   Eigen::MatrixXd start_deviation_;  ///< likewise
   Point point_, candidate_, marked_;
 };

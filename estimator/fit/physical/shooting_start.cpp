@@ -10,26 +10,26 @@
 namespace estimator {
 namespace {
 
-constexpr double kLooseTolerance = 1e-4;  // relative decrease of the cost that ends a loose fit
-constexpr double kLooseGain = 1e-3;       // at least, in three steps
+constexpr double kLooseTolerance = 1e-4;  // relative decrease of the cost at convergence
+constexpr double kLooseGain = 1e-3;       // in three steps
 constexpr int kLooseIterations = 30;
 
-/// Process noise as large as the accelerations themselves and intervals too short for a wrong model
-/// to lead far astray: hardly more than a regression of accelerations, which any start survives.
+/// Process noise equal to the accelerations, with intervals so short that a wrong model causes
+/// little error. It is nearly a regression of accelerations, which always converges.
 constexpr double kApproachShare = 1.0;
 constexpr double kApproachInterval = 0.05;  // [s]
 
-/// Of the excerpt that a start is brought near by, and of a window of it.
+/// Lengths of the excerpt for improving initial values, and of one window in it.
 constexpr double kExcerptIntervals = 50.0;
 constexpr double kWindowIntervals = 5.0;
 
-/// Process noise acts at nodes alone, and readings in between are off by what it would have done
-/// there: midway between two nodes of known state, σ √(T³/192) of their spacing T.
+/// Error of readings between nodes, because process noise acts at nodes only: midway between two
+/// known nodes at the spacing T it is σ √(T³/192).
 const double kBetweenNodes = 1.0 / std::sqrt(192.0);
 
-/// Parameters without a prior get one as wide as their start is far from zero. What the data see
-/// overrules it by far; what they hardly see stays near its start instead of running into a bound,
-/// from where there may be no way back.
+/// Adds a prior to parameters without one, with their initial value as mean and standard deviation.
+/// It is negligible for well identified parameters. Weakly identifiable ones stay near their
+/// initial values instead of reaching a bound from which they may not return.
 Mechanism held_near_start(Mechanism mechanism) {
   for (Parameter& parameter : mechanism.parameters) {
     if (!parameter.free || parameter.value == 0.0) continue;
@@ -70,8 +70,8 @@ std::unique_ptr<ShootingProblem> ShootingFit::loose_problem(const Mechanism& mec
                                            monitor_.threads);
 }
 
-/// Process noise of that share of the accelerations, and readings no better than it allows: what is
-/// held to be better binds the motion between nodes to a model that is still wrong.
+/// Inflated noise: process noise as a fraction of the accelerations, and a reading noise that is
+/// consistent with it. Smaller reading noise would force the motion to follow a wrong model.
 ShootingNoise ShootingFit::lenient_noise(double share, double interval) const {
   const double generosity = share / kGenerousShare;
   ShootingNoise noise = input_.noise;
@@ -81,8 +81,8 @@ ShootingNoise ShootingFit::lenient_noise(double share, double interval) const {
   return noise;
 }
 
-/// Parameters and states with a generous process noise: of an excerpt, and from what that gives of
-/// everything. Where this ends far from the readings, everything from the start.
+/// Fits parameters and states with inflated process noise: first an excerpt, then everything from
+/// its result. If this ends far from the readings, fits everything from the initial values.
 void ShootingFit::fit_loosely(const Mechanism& start) {
   const Mechanism held = held_near_start(start);
   const double interval = input_.grid.interval;
@@ -102,9 +102,8 @@ void ShootingFit::fit_loosely(const Mechanism& start) {
   joint_ = search(held, whole);
 }
 
-/// Where a fit of an excerpt ends far from the readings, once more with readings that are worth no
-/// more than its process noise allows, then from the parameters that short intervals give, and the
-/// better of both.
+/// Fits an excerpt. If the fit ends far from the readings, repeats it with inflated reading noise,
+/// then from the result of short intervals, and returns the better of both.
 std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
                                                      const Excerpt& excerpt) {
   const double interval = input_.grid.interval;

@@ -10,15 +10,15 @@
 namespace estimator {
 namespace {
 
-/// Nodes whose whitened defects are this many deviations long are tried, the longest first, and no
-/// more than so many.
+/// Minimum length of whitened defects in standard deviations, and maximum number, of the nodes that
+/// are tried, largest defect first.
 constexpr double kTangledDefect = 2.0;
 constexpr std::size_t kTangledMost = 12;
 
-/// A node, how far it is from where the motion before it ends, and the way there.
+/// A node whose defect is large, and the step that removes it.
 struct Tangle {
   int node = 0;
-  double defect = 0.0;  ///< squared, in deviations
+  double defect = 0.0;  ///< squared, in standard deviations
   Eigen::VectorXd way;
 };
 
@@ -55,7 +55,7 @@ bool untangle(ShootingProblem& problem) {
   const Eigen::VectorXd no_change = Eigen::VectorXd::Zero(layout.arrow_size);
   std::vector<int> moved;
   for (const Tangle& tangle : find_tangles(problem)) {
-    if (std::ranges::count(moved, tangle.node - 1) > 0) continue;  // its way is another by now
+    if (std::ranges::count(moved, tangle.node - 1) > 0) continue;  // its step has changed
     Eigen::VectorXd step = Eigen::VectorXd::Zero(layout.node_count * layout.node_size);
     step.segment(tangle.node * layout.node_size, layout.node_size) = tangle.way;
     if (!(problem.evaluate_candidate(step, no_change) < problem.cost())) continue;

@@ -4,14 +4,14 @@
 
 namespace estimator {
 
-/// Times that a fit goes on from where `untangle` has put nodes, at most.
+/// Largest number of times that a fit continues after `untangle` has moved nodes.
 inline constexpr int kUntangleRounds = 4;
 
-/// Puts nodes of mechanisms with end stops where the motion before them ends, one by one, where
-/// that lowers the cost: a node on the wrong side of an impact is held there by a jump of the rates
-/// that no derivative sees.
+/// Repairs misplaced nodes of mechanisms with end stops. A node on the wrong side of an impact
+/// stays there, since no derivative contains the jump of the rates. Each node is moved to the
+/// simulated end of the previous interval if that lowers the cost.
 ///
-/// @return whether any was moved, so that solving again may lead further
+/// @return whether any node was moved, so that another solve may improve the fit
 bool untangle(ShootingProblem& problem);
 
 }  // namespace estimator

@@ -28,8 +28,8 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
   throw std::invalid_argument("the recordings hold no samples");
 }
 
-/// Damps joints so soft that they would ring on the grid of the step critically, τ = 2 √(ε m) with
-/// m the reduced mass of the bodies they join. Other joints keep the automatic τ.
+/// Critically damps joints so soft that they would oscillate at the time step: τ = 2 √(ε m), with
+/// the reduced mass m of the two bodies. Other joints keep the automatic τ.
 void damp_soft_joints(Mechanism& mechanism, double step) {
   const ModelValues values = unpack(mechanism);
   const auto mobility = [&](int body) {
@@ -43,7 +43,7 @@ void damp_soft_joints(Mechanism& mechanism, double step) {
   }
 }
 
-/// Moment of inertia of a body about its hinge point, mean over directions [kg·m²].
+/// Moment of inertia of a body about its joint point, averaged over directions [kg·m²].
 double inertia_about_hinge(const Mechanism& mechanism, const ModelValues& values, int body) {
   const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
   double inertia = terms.inertia.trace() / 3.0;
@@ -66,7 +66,7 @@ void require_untied(const Mechanism& mechanism) {
   }
 }
 
-/// What is known beforehand that only physical parameters can use.
+/// Rejects priors that only physical parameters support.
 void require_no_knowledge(const Mechanism& mechanism) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument(what +
@@ -180,7 +180,7 @@ double choose_state_error_weight(const Mechanism& mechanism,
 
 namespace {
 
-/// Root mean square change of a hinge's speed from one step to the next [rad/s].
+/// Root mean square change of a joint's speed from one step to the next [rad/s].
 double typical_speed_change(const Hinge& hinge, const std::vector<TrajectoryData>& data,
                             double step) {
   double sum = 0.0, count = 0.0;

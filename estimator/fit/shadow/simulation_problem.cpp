@@ -15,7 +15,7 @@
 namespace estimator {
 namespace {
 
-/// Removes from the velocity its part across the constraints.
+/// Removes the velocity component that violates the constraints.
 void project_velocity(const Mechanism& mechanism, const ModelValues& values, State& state) {
   const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, state.poses);
   state.velocity -= least_squares(G, G * state.velocity);
@@ -129,7 +129,7 @@ void SimulationProblem::simulate(Point& point) const {
   }
 }
 
-// --- moves of the initial states ----------------------------------------------------------------
+// --- steps of the initial states ----------------------------------------------------------------
 
 Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
   const State& state = point_.initial[static_cast<std::size_t>(segment)];
@@ -140,7 +140,7 @@ Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
   Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(2 * n, 2 * freedom);
   basis.topLeftCorner(n, freedom) = Z;
   basis.bottomRightCorner(n, freedom) = Z;
-  // G v = 0 moves with the configuration: δv gains −G⁺ (dG[Z α] v).
+  // G v = 0 changes with the configuration: δv gains −G⁺ (dG[Z α] v).
   Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(G.rows(), n);
   for (int j = 0; j < point_.mechanism.hinge_count(); ++j) {
     const Hinge& hinge = point_.mechanism.hinges[static_cast<std::size_t>(j)];
@@ -238,8 +238,8 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
   }
 }
 
-/// Angles' derivatives at one node: the hinge's turn times the configuration's sensitivity, and −1
-/// along a free encoder offset.
+/// Derivatives of the readings at one node: angle derivatives times the configuration's
+/// sensitivity, and −1 for a free encoder offset.
 void SimulationProblem::add_observations(const State& state, const Eigen::MatrixXd& S, int node,
                                          SegmentSensitivity& out) const {
   for (int sensor = 0; sensor < sensor_count(); ++sensor) {
@@ -292,7 +292,7 @@ SimulationProblem::SegmentSensitivity SimulationProblem::sensitivity_of(int segm
     for (int i = 0; i < body_count_; ++i) {
       const int at = 6 * i;
       S_q.middleRows<3>(at) += h * S_v.middleRows<3>(at);
-      // R⁺ = exp(h ω) R turns both with the old rotation and with ω: δψ⁺ = E δψ + J_l h δω.
+      // R⁺ = exp(h ω) R changes with both R and ω: δψ⁺ = E δψ + J_l h δω.
       const Eigen::Vector3d psi = h * after.velocity.segment<3>(at + 3);
       const Eigen::Matrix3d E = exp_so3(psi).toRotationMatrix();
       const Eigen::Matrix3d J_l = left_jacobian_inverse(psi).inverse();

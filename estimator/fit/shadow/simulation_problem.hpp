@@ -18,19 +18,20 @@ namespace estimator {
 ///
 ///   Σ (θ(x_k(x_1, χ)) − offset − y_k)² + parameter priors,
 ///
-/// over the parameters χ and the state x_1 of each segment at node 1. It is the joint problem
-/// [Mar, eq. 3.15] in the limit of an infinite state error weight κ, with the states eliminated by
-/// simulating, which keeps the steps of the solver long where a large κ makes them short.
+/// over the parameters χ and the state x_1 of each segment at node 1. It is the joint problem [Mar,
+/// eq. 3.15] in the limit of an infinite state error weight κ, with the states eliminated by
+/// simulation. The solver can then take long steps, which a large finite κ prevents.
 ///
-/// Unknowns of a segment are minimal: configuration and velocity moves along the null space of the
-/// constraint Jacobian at x_1, 2·(degrees of freedom) a segment. Sensitivities follow the
-/// linearised step, dw = −(∂r/∂w)⁻¹ (∂r/∂q dq + ∂r/∂v dv + ∂r/∂χ dχ) with r the impulse residual.
+/// The unknowns of a segment are minimal: displacements of configuration and velocity in the null
+/// space of the constraint Jacobian at x_1, 2·(degrees of freedom) per segment. Sensitivities
+/// follow from the linearized step, dw = −(∂r/∂w)⁻¹ (∂r/∂q dq + ∂r/∂v dv + ∂r/∂χ dχ), with the
+/// impulse residual r.
 class SimulationProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism start values of the parameters
-  /// @param data      segments on the grid of the step; their start configurations are not used
-  /// @param initial   state at node 1 of each segment
-  /// @param angle_noise  weighs priors, see FreeParameters [rad]
+  /// @param mechanism  with the initial values of the parameters
+  /// @param data       segments on the grid of the step; their start configurations are not used
+  /// @param initial    state at node 1 of each segment
+  /// @param angle_noise  scales prior residuals, see FreeParameters [rad]
   SimulationProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                     const std::vector<State>& initial, const StepSettings& settings,
                     double angle_noise = 1.0);
@@ -54,8 +55,8 @@ class SimulationProblem final : public LeastSquaresProblem {
 
   const Mechanism& mechanism() const { return point_.mechanism; }
 
-  /// Simulated angles as the encoders would read them, nodes × sensors, continuous over turns. Row
-  /// 0 is NaN (the simulation starts at node 1); NaN from a failed step on.
+  /// Simulated encoder readings, nodes × sensors, not wrapped. Row 0 is NaN (the simulation starts
+  /// at node 1), and so are all rows from a failed step on.
   const Eigen::MatrixXd& simulated_angles(int segment) const {
     return point_.simulated[static_cast<std::size_t>(segment)];
   }
@@ -65,7 +66,7 @@ class SimulationProblem final : public LeastSquaresProblem {
     return point_.initial[static_cast<std::size_t>(segment)];
   }
 
-  /// Number of observations of one sensor that enter.
+  /// Number of observations of one sensor that are used.
   int observation_count(int sensor) const;
 
   /// Sum of squared angle residuals of one sensor over all segments [rad²].
@@ -82,15 +83,15 @@ class SimulationProblem final : public LeastSquaresProblem {
     std::vector<StepControlTable> controls;
     std::vector<Eigen::MatrixXd> simulated;
     double cost = 0.0;
-    std::vector<Eigen::MatrixXd> bases;  ///< of each segment's moves of x_1, see initial_basis
-    /// One a segment; complete wherever the problem stands, since threads may linearise at once.
+    std::vector<Eigen::MatrixXd> bases;  ///< of x_1 displacements, see initial_basis
+    /// One per segment; always complete, since several threads may linearize at once.
     std::shared_ptr<const std::vector<SegmentSensitivity>> sensitivities;
   };
 
   void simulate(Point& point) const;
   double sensor_cost(const Point& point, int segment, int sensor) const;
   double residual_at(const Point& point, int segment, int node, int sensor) const;
-  /// Tangent basis of admissible moves of x_1, 12·bodies × 2·degrees of freedom.
+  /// Tangent basis of admissible displacements of x_1, 12·bodies × 2·degrees of freedom.
   Eigen::MatrixXd initial_basis(int segment) const;
   void move_initial(const State& from, const Eigen::MatrixXd& basis,
                     const Eigen::Ref<const Eigen::VectorXd>& step, const Mechanism& mechanism,

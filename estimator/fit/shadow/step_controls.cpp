@@ -5,8 +5,8 @@
 namespace estimator {
 namespace {
 
-/// Distance over which the mean control is differenced along the delay, relative to the sampling
-/// period: the mean is piecewise linear in the delay, so any small distance is exact.
+/// Step for differences of the mean control by the delay, relative to the sampling period. The mean
+/// is piecewise linear in the delay, so any small step is exact.
 constexpr double kDelayDifference = 1e-6;
 
 }  // namespace

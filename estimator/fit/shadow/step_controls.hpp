@@ -11,12 +11,12 @@ namespace estimator {
 struct StepControlTable {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Matrix mean;         ///< nodes × motors
-  Matrix delay_slope;  ///< nodes × motors, ∂mean/∂delay [unit/s]; zero where no delay is free
+  Matrix delay_slope;  ///< nodes × motors, ∂mean/∂delay [unit/s]; zero if no delay is free
 };
 
 /// Averages the recorded control for every node k over the interval of length h centred at the
-/// node, less the input delay: the impulse at node k turns the velocity of the interval before it
-/// into that of the one after, so the centred mean is second-order accurate.
+/// node, minus the input delay. The impulse at node k changes the velocity of the interval before
+/// it to that of the interval after it, so the centred mean is second-order accurate.
 ///
 /// @param controls samples × motors, held over [t_k, t_k + period)
 StepControlTable make_step_controls(const Mechanism& mechanism, const Eigen::MatrixXd& controls,

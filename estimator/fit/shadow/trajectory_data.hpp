@@ -10,25 +10,25 @@
 
 namespace estimator {
 
-/// One gap-free stretch on the grid of the time step: node k at start + k·h.
+/// A gap-free run of samples on the grid of the time step: node k at start + k·h.
 struct TrajectoryData {
   double start = 0.0;
-  Eigen::MatrixXd angles;              ///< nodes × measured hinges [rad], NaN where not observed
-  Eigen::MatrixXd controls;            ///< samples × motorised hinges, at the sampling period
+  Eigen::MatrixXd angles;              ///< nodes × encoders [rad], NaN if not observed
+  Eigen::MatrixXd controls;            ///< samples × motors, at the sampling period
   double period = 0.0;                 ///< sampling period of `controls` [s]
-  std::vector<Configuration> initial;  ///< one start configuration a node
+  std::vector<Configuration> initial;  ///< one initial configuration per node
 };
 
-/// A segment on the grid of the time step, with start configurations [Mar, section 4.4].
+/// Resamples a segment to the time step, with initial configurations [Mar, section 4.4].
 ///
-/// Observations are the raw samples that fall on nodes, nothing else. Configurations at
-/// `start_coordinates` are assembled at zero constraint violation; hinges that no reading tells of
-/// start where the loops put them (close_loops), else at zero.
+/// Observations are the raw samples that fall on nodes. Configurations at `start_coordinates` are
+/// assembled at zero constraint violation. Unobserved joints in loops follow from the closures
+/// (close_loops), others start at zero.
 ///
-/// @param step    whole multiple or whole fraction of the sampling period [s]
+/// @param step    a multiple or integer fraction of the sampling period [s]
 /// @param cutoff  of the low pass [Hz], see start_coordinates
-/// @param where   what the segment is of, for errors
-/// @throws std::invalid_argument where loops cannot be closed, or can be in several ways
+/// @param where   name of the segment, for error messages
+/// @throws std::invalid_argument if loops cannot be closed, or their assembly mode is ambiguous
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
                                     double cutoff, const std::string& where);
 

@@ -12,13 +12,13 @@
 namespace estimator {
 namespace {
 
-/// Weighted Jacobian of an impulse residual along three configurations, from its derivatives along
-/// the configuration in the middle and the velocities v and w before and after it.
+/// Weighted Jacobian of an impulse residual by three configurations, from its derivatives by the
+/// middle configuration and by the velocities v and w before and after it.
 ///
 /// With ω = log(R_{k+1} R_kᵀ)/h: ∂ω/∂δψ_{k+1} = J_l⁻¹(hω)/h, ∂ω/∂δψ_k = −J_r⁻¹(hω)/h and
 /// J_r⁻¹ = J_l⁻ᵀ.
 ///
-/// @tparam kRows  rows of the residual, 6 a body, where known
+/// @tparam kRows  rows of the residual, 6 per body, if fixed
 template <int kRows>
 void chain_velocities(int body_count, double h, double weight, const double* v, const double* w,
                       const StepDerivatives& derivatives, Eigen::MatrixXd& node_jacobian) {
@@ -146,7 +146,7 @@ void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock
   take(0);  // Δp_u: to the next node's velocity
   out.node_jacobian.block(0, 3 * n, n, n) = weight * derivatives.along_next_velocity;
   input.next_velocity = w;
-  take(n);  // Δp_q: to the velocity that leads to the next node's configuration
+  take(n);  // Δp_q: to the velocity given by the next node's configuration
   const double rate = weight / step();
   for (int i = 0; i < body_count_; ++i) {
     const int at = 6 * i;
@@ -187,7 +187,7 @@ void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out
   add_initial_points(block, scale, out);
 }
 
-/// d(G v)/dq at fixed v, by rows: full states hold G v₀ = 0 as well.
+/// d(G v)/dq at fixed v, row by row: full states satisfy G v₀ = 0 as well.
 void TrajectoryProblem::add_initial_velocity_turn(const Block& block, double scale,
                                                   const ModelValues& values,
                                                   ResidualBlock& out) const {
@@ -215,7 +215,7 @@ void TrajectoryProblem::add_initial_velocity_turn(const Block& block, double sca
   }
 }
 
-/// Free hinge points move the violations: g changes by ±R e_i, G v by ±ω × R e_i.
+/// Derivatives by free joint points: g changes by ±R e_i, G v by ±ω × R e_i.
 void TrajectoryProblem::add_initial_points(const Block& block, double scale,
                                            ResidualBlock& out) const {
   const auto rows = static_cast<int>(row_inertia_.size());

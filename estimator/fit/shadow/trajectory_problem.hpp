@@ -16,28 +16,27 @@
 
 namespace estimator {
 
-/// What fixes a joint state and parameter problem besides mechanism and data.
+/// Settings of a joint state and parameter problem.
 struct TrajectorySettings {
   StepSettings step;
   StateForm state_form = StateForm::kConfigurations;
   double state_error_weight = 100.0;  ///< κ > 0: weight of squared impulse residuals
-  double angle_noise = 1.0;           ///< weighs priors, see FreeParameters [rad]
+  double angle_noise = 1.0;           ///< scales prior residuals, see FreeParameters [rad]
 };
 
 /// The joint estimation problem [Mar, eq. 3.15] as a chain of nodes plus shared parameters:
 ///
 ///   Σ κ ‖r_k‖² + Σ (θ(x_k) − offset − y_k)² + initial constraint rows + parameter priors.
 ///
-/// Nodes hold configurations (6 tangent dimensions a body), with velocities by differences
-/// v_k = (q_k ⊟ q_{k−1})/h, or configurations and velocities (12 a body) with both of the paper's
-/// residuals Δp_u, Δp_q. Every segment is a chain of its own; parameters are shared.
+/// Nodes hold either configurations (6 tangent dimensions per body), with velocities by differences
+/// v_k = (q_k ⊟ q_{k−1})/h, or configurations and velocities (12 per body) with both residuals
+/// Δp_u, Δp_q of [Mar]. Every segment is a separate chain; parameters are shared.
 ///
-/// The control of a step is averaged over the interval of length h centred at its node (less the
-/// input delay), since the impulse turns the velocity of the interval before the node into that of
-/// the one after.
+/// The control of a step is averaged over the interval of length h centred at its node (minus the
+/// input delay), since the impulse changes the velocity before the node to that after it.
 class TrajectoryProblem final : public LeastSquaresProblem {
  public:
-  /// @param mechanism  start values of the free parameters, and everything fixed
+  /// @param mechanism  initial values of the free parameters, and all fixed ones
   /// @param data       at least 3 nodes each
   TrajectoryProblem(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                     const TrajectorySettings& settings);
@@ -68,15 +67,14 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   /// The mechanism with the current parameter values.
   const Mechanism& mechanism() const { return point_.mechanism; }
 
-  /// Current state at the first node with a velocity, node 1 of a segment: open-loop simulation
-  /// from here on reproduces the fitted trajectory where all residuals are zero.
+  /// Current state at the first node with a velocity, node 1 of a segment. If all residuals are
+  /// zero, open-loop simulation from here reproduces the fitted trajectory.
   State state_after_first_step(int segment) const;
 
   /// Observed angles (θ − offset) of the current trajectory, nodes × sensors, in (−π, π].
   Eigen::MatrixXd observed_angles(int segment) const;
 
-  /// Control means over the steps of a segment as the residuals use them: row k belongs to the
-  /// step at node k, nodes × motors.
+  /// Control means over the steps of a segment: row k is the step at node k, nodes × motors.
   Eigen::MatrixXd step_controls(int segment) const;
 
   int segment_count() const { return static_cast<int>(segments_.size()); }
@@ -101,10 +99,10 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   /// A point of the manifold: poses (and velocities) of every node, and the parameters.
   struct Point {
     std::vector<Pose> poses;      ///< node-major, bodies within
-    Eigen::VectorXd velocities;   ///< full states only: 6·bodies a node
-    Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies a node; no use at a last node
+    Eigen::VectorXd velocities;   ///< full states only: 6·bodies per node
+    Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies per node; unused at last nodes
     Mechanism mechanism;
-    std::vector<StepControlTable> controls;  ///< one a segment; depend on the input delay
+    std::vector<StepControlTable> controls;  ///< one per segment; depend on the input delay
   };
 
   void make_blocks(const std::vector<TrajectoryData>& data);
@@ -122,7 +120,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
     return point.differences.data() + static_cast<Eigen::Index>(6 * body_count_) * node;
   }
   void update_differences(Point& point) const;
-  /// What a sensor reads at a node.
+  /// Predicted reading of a sensor at a node.
   double reading(const Point& point, int node, const Sensor& sensor) const;
   double observation_residual(const Point& point, int node, int sensor) const;
   /// Violations of the first node and of the second (or of the first's velocity), weighted.
@@ -144,7 +142,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   std::vector<Segment> segments_;
   std::vector<Block> blocks_;
   Eigen::MatrixXd angles_;       ///< all nodes × sensors
-  Eigen::VectorXd row_inertia_;  ///< inertia each constraint row holds, for the initial rows
+  Eigen::VectorXd row_inertia_;  ///< inertia behind each constraint row, for the initial rows
   bool delay_free_ = false;
   Point point_, candidate_, marked_;
   std::unique_ptr<StepResidual> residual_;            ///< at the current parameters
