@@ -89,7 +89,7 @@ TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
 // The rig files that the documents show must be what they say: files that load.
 TEST(Documents, RigFilesTheyShowLoad) {
   int shown = 0;
-  for (const char* name : {"README.md", "docs/calibrating.md"}) {
+  for (const char* name : {"README.md", "docs/reference/rig-file.md"}) {
     const std::string text = proto::read_file(test_support::source_folder() + "/" + name);
     const std::string open = "```textproto\n";
     for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
