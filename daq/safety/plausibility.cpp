@@ -44,6 +44,13 @@ constexpr double kSwingSpeed = 2.0;   // of another joint, whose swing may take 
 constexpr double kSwingFactor = 2.0;
 constexpr double kSameCommand = 0.05;  // commands within this share of the stall command are one
 
+// Alternating pushes may move a joint by less than two counts each. One that would have gone so far
+// [rad] at its last speed, in the time of its motor's pushes alone, has a frozen encoder or is
+// jammed. Friction brakes a joint during its last two spans. A swing of other joints may hold it.
+constexpr double kCoastedTravel = 0.5;
+constexpr double kCoastedTravelOfSwing = 1.0;
+constexpr std::size_t kLastSpans = 2;
+
 // Once a driven joint has moved so far by its motor's push [rad], and within such a time, every
 // passive joint that rested has moved at least so many counts.
 constexpr double kPushedTravel = 0.1;
@@ -162,7 +169,8 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
   phase_ = phase;
   for (std::size_t j = 0; j < joint_count_; ++j) {
     Joint& joint = joints_[j];
-    joint.driven_rest_s = joint.shaken_rest_s = joint.impulse = joint.reach = 0.0;
+    joint.driven_rest_s = joint.shaken_rest_s = joint.pushed_rest_s = joint.impulse = joint.reach =
+        0.0;
     joint.awaits_response = false;
     joint.last_push_s = now_s_ - kRest_s;
     joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0 ? Start::kWaiting
@@ -189,6 +197,7 @@ void MotionPlausibility::follow_motor(std::size_t j, const MotionSample& sample)
   }
   if (std::abs(u) < 0.5 * motion.stall_command) joint.idle_s = now_s_;
   if (drives(j)) {
+    joint.pushed_rest_s += since_s_;
     note_push(j, sample);
     if (u * joint.impulse < 0.0) joint.impulse = 0.0;
     joint.impulse += u * since_s_;
@@ -228,7 +237,8 @@ void MotionPlausibility::follow_encoder(std::size_t j, const MotionSample& sampl
                   (now_s_ - earlier.time_s);
   }
   joint.motions[joint.next_motion++ % kMoveHistory] = {now_s_, counts};
-  joint.driven_rest_s = joint.shaken_rest_s = joint.impulse = joint.reach = 0.0;
+  joint.driven_rest_s = joint.shaken_rest_s = joint.pushed_rest_s = joint.impulse = joint.reach =
+      0.0;
 }
 
 // The motor pushes. It begins to when it has not for a while.
@@ -299,11 +309,17 @@ void MotionPlausibility::check_stall(std::size_t j) noexcept {
   const JointMotion& motion = bounds_[j].motion;
   double limit = 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
   double reach = std::abs(joint.reach);
-  if (reach <= limit) return;
+  const double coasted = joint.pushed_rest_s * fastest_of(j, kLastSpans) / bounds_[j].scale;
+  if (reach <= limit && coasted <= kCoastedTravel) return;
   bool others_move = false;
   for (std::size_t k = 0; k < joint_count_; ++k) {
     others_move = others_move || joints_[k].moved_s > joint.moved_s + kRest_s / 2.0;
     if (k != j && fastest_of(k) > kSwingSpeed * bounds_[k].scale) limit *= kSwingFactor;
+  }
+  const double farthest = others_move ? kCoastedTravelOfSwing : kCoastedTravel;
+  if (coasted > farthest) {
+    fail(TripCause::kFrozenEncoder, j, joint.pushed_rest_s,
+         joint.pushed_rest_s * farthest / coasted);
   }
   if (others_move && joint.driven_rest_s <= kCaughtTime_s) {
     const double steady_s = now_s_ - std::max(joint.moved_s, changed_s_);
@@ -313,9 +329,12 @@ void MotionPlausibility::check_stall(std::size_t j) noexcept {
   fail(TripCause::kStall, j, std::sqrt(2.0 * reach / motion.stall_command), motion.stall_time_s);
 }
 
-double MotionPlausibility::fastest_of(std::size_t j) const noexcept {
+double MotionPlausibility::fastest_of(std::size_t j, std::size_t span_count) const noexcept {
+  const Joint& joint = joints_[j];
   double fastest = 0.0;
-  for (const Span& span : joints_[j].spans) fastest = std::max(fastest, span.speed);
+  for (std::size_t k = 1; k <= std::min(span_count, joint.next_span); ++k) {
+    fastest = std::max(fastest, joint.spans[(joint.next_span - k) % kSpanCount].speed);
+  }
   return fastest;
 }
 

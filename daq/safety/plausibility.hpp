@@ -80,6 +80,7 @@ class MotionPlausibility {
     std::size_t next_motion = 0;
     double driven_rest_s = 0.0;  // time since then in which a motor drove
     double shaken_rest_s = 0.0;  // of that, while its command changed
+    double pushed_rest_s = 0.0;  // of that, while its own motor drove
 
     double impulse = 0.0;  // ∫u dt since then
     double reach = 0.0;    // ∫∫u dt² since then
@@ -136,7 +137,8 @@ class MotionPlausibility {
   void begin_motion(std::size_t j, double rested_s) noexcept;
   bool drives(std::size_t j) const noexcept;
   bool is_passive(std::size_t j) const noexcept;
-  double fastest_of(std::size_t j) const noexcept;
+  /// Fastest of the last spans in which the joint moved [rad/s].
+  double fastest_of(std::size_t j, std::size_t span_count = kSpanCount) const noexcept;
   bool is_at_stop(std::size_t j, double angle_rad) const noexcept;
 
   void check_stall(std::size_t j) noexcept;

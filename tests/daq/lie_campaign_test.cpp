@@ -83,7 +83,11 @@ class LieRun {
 
   void run() {
     kinds_[0] = static_cast<Kind>(random_() % kKinds);
-    if (uniform() < 0.2) kinds_[1] = static_cast<Kind>(random_() % kKinds);
+    // A second lie may make a wrong wiring consistent.
+    if (uniform() < 0.2 && kinds_[0] != Kind::kWiring) {
+      kinds_[1] = static_cast<Kind>(random_() % kKinds);
+      if (kinds_[1] == Kind::kWiring) kinds_[1] = Kind::kNone;
+    }
     SafetyLimits limits = furuta_limits();
     limits.motor[0].command_max = kCommandMax;
     limits.motion[0].stall_command = kStallShareDefault * kCommandMax;
