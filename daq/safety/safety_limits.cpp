@@ -230,9 +230,15 @@ std::string describe_report_trip(const Trip& trip) {
   }
 }
 
-std::string describe_closed_port(const Trip& trip) {
-  return "the port closed: cable pulled, adapter or unit switched off, " +
-         notation::format_number(trip.value, 3) + " s after the last sample" + at_time(trip);
+std::string describe_end_of_stream(const Trip& trip) {
+  const std::string since =
+      notation::format_number(trip.value, 3) + " s after the last sample" + at_time(trip);
+  if (trip.cause == TripCause::kPortClosed) {
+    return "the port closed: cable pulled, adapter or unit switched off, " + since;
+  }
+  return "samples do not continue the stream: the unit restarted, or its clock or its numbers of "
+         "samples jumped, " +
+         since;
 }
 
 }  // namespace
@@ -288,7 +294,9 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause == TripCause::kUnitTripped || trip.cause == TripCause::kClearRefused) {
     return describe_unit_trip(trip);
   }
-  if (trip.cause == TripCause::kPortClosed) return describe_closed_port(trip);
+  if (trip.cause == TripCause::kPortClosed || trip.cause == TripCause::kUnitRestarted) {
+    return describe_end_of_stream(trip);
+  }
   if (is_of_this_computer(trip.cause)) return describe_host_trip(trip);
   const bool named = is_of_one_joint(trip.cause) && trip.joint < limits.joint.size();
   const bool slides = named && limits.joint[trip.joint].slides;

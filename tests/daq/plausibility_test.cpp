@@ -124,6 +124,30 @@ TEST_F(Motion, StallPassesAFastMultisine) {
             -1);
 }
 
+// Alternating commands of 0.8 V and 4 Hz never reach the limit. An arm that had 1 rad/s may rest
+// for 0.5 s of their pushes; it had stopped by friction if it was slow in its last two spans.
+TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
+  const auto u_at = [](int k) { return k % 250 < 125 ? 0.8 : -0.8; };
+  for (const double speed : {1.0, 0.05}) {
+    SCOPED_TRACE(speed);
+    checks_ = MotionPlausibility(limits_);
+    rest(u_at(0));
+    std::int64_t arm = 0;
+    for (int k = 0; k < 500; ++k) {
+      arm = counts_at(speed * kTick_s * k);
+      ASSERT_EQ(step(arm, 5 * k, u_at(k)).cause, TripCause::kNone) << k;
+    }
+    const int at = until_trip(3000, [&](int k) { return step(arm, 2500, u_at(k)); });
+    if (speed < 0.5) {
+      EXPECT_EQ(at, -1);
+      continue;
+    }
+    EXPECT_NEAR(at * kTick_s, 0.5, 0.05);
+    EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
+    EXPECT_EQ(trip_.joint, 0);
+  }
+}
+
 // After a push the joint coasts: V = 10 V · 40 ms goes on for V²/(2 · 0.5 V) = 0.16 V s², beyond
 // the limit of 0.09; that of 4 V · 40 ms for 0.0256.
 TEST_F(Motion, StallCountsOnAfterAPush) {
