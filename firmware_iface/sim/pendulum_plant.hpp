@@ -5,8 +5,8 @@
 
 namespace firmware_iface::sim {
 
-/// A pendulum on one hinge along world z. θ = 0 hanging, positive toward world x. The body's x axis
-/// points from the hinge to its centre of mass, z along the hinge.
+/// A pendulum on one joint along world z. θ = 0 hanging, positive toward world x. The body's x axis
+/// points from the joint to its centre of mass, z along the joint.
 struct PendulumParameters {
   double mass = 0.428;             ///< m [kg]
   double center_distance = 0.092;  ///< l, hinge to centre of mass [m]
