@@ -159,8 +159,7 @@ void require_writable_rig(const RigConfig& rig) {
                             "make it writable, or give a copy with --rig");
   }
   proto::check_output(rig.path, {});
-  // Tries the most extensive edit first, so that a file layout that cannot be edited is found
-  // early.
+  // Tries the largest edit first, to find a file layout that cannot be edited before the work.
   CommissionEdit edit{.channel = {}, .record = CommissionRecord{"x", "x", "x", "x"}};
   for (const ChannelConfig& channel : rig.channel) {
     edit.channel.push_back({channel.hinge, !channel.inverted, channel.offset_rad + 1.0});

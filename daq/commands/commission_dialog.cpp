@@ -35,8 +35,7 @@ std::string level_text(const CheckedMotor& motor, double level) {
          notation::format_number(100.0 * level / motor.command_max, 3) + " % of command_max)";
 }
 
-// Returns whether the link is gone, or the unit ended the trial for a reason that a repetition
-// cannot change.
+// Returns whether the cause concerns link or unit, so that a repetition would not help.
 bool is_of_link(TripCause cause) {
   return cause == TripCause::kLinkLost || cause == TripCause::kPortClosed ||
          cause == TripCause::kUnitRestarted;

@@ -19,8 +19,7 @@ struct CommissionEnded {
   std::string sentence;
 };
 
-/// The steps of a commissioning: asks the operator, records samples, and passes them to
-/// Commissioning.
+/// The steps of a commissioning: asks the operator, records samples, calls Commissioning.
 class CommissionDialog {
  public:
   /// The stream of `unit` must be running. All references must outlive the dialog.

@@ -33,8 +33,7 @@ struct LatencyResult {
 /// Returns "too slow for 1 kHz: 2 of 3000 periods missed", "good for 1 kHz: at most 87 µs late".
 std::string describe_verdict(const LatencyResult& result, Nanoseconds period);
 
-/// Sleeps to absolute deadlines on a thread with the given settings, as the loop does, and measures
-/// the delays.
+/// Measures the delays of sleeping to absolute deadlines, on a thread with the given settings.
 LatencyResult measure_latency(const LatencyOptions& options);
 
 /// Runs the measurement and prints the granted settings, the distribution and a rating.

@@ -42,8 +42,7 @@ class RecordingSink final : public RunSink {
   /// Incremented at least ten times a second, unless the disk blocks the thread.
   const std::atomic<std::uint64_t>& heartbeat() const { return heartbeat_; }
 
-  /// Completes the recording and gives it its name, once the disk has taken everything. Nothing can
-  /// be written afterwards.
+  /// Completes the recording and gives it its name. Nothing can be written afterwards.
   proto::Status finish();
 
   /// Returns the number of samples that could not be written; after finish().

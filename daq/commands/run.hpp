@@ -34,8 +34,8 @@ RigConfig load_rig(const std::string& rig_path, const std::string& url,
                    RigUse use = RigUse::kDrive);
 
 /// Runs a scenario on a rig and records it. Ends when the scenario has finished, after a trip, when
-/// the unit or the disk fails, or when `flags` request it. The recording is complete in all cases,
-/// unless the disk fails.
+/// the unit or the disk fails, or when `flags` request it. Unless the disk fails, the recording is
+/// complete.
 ///
 /// @throws proto::InputError for an error in the files
 ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& out);

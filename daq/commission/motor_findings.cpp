@@ -60,8 +60,7 @@ NudgeFinding judge_ramp(std::span<const NudgeSample> samples, double seen_rad) {
   const std::span<const NudgeSample> push = push_of(samples);
   NudgeFinding finding = finding_of(push, seen_rad);
   if (!finding.moved) return finding;
-  // Fits a line to the cube roots of the upper part of the motion, where counts are relatively
-  // fine.
+  // Fits a line to the cube roots of the upper part of the motion, where counts are fine.
   constexpr double kFromShare = 0.25;
   const double sign = finding.motion_rad > 0.0 ? 1.0 : -1.0;
   double n = 0.0, sum_t = 0.0, sum_x = 0.0, sum_tt = 0.0, sum_tx = 0.0;

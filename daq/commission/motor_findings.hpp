@@ -49,15 +49,14 @@ struct MotorFigures {
   std::optional<int> delay_ticks;  ///< median from a sample to the command that answers it
 };
 
-/// Limits of stall detection, safety { stall }: the joint of a driven motor must count in this
-/// time.
+/// Limits of stall detection, safety { stall }: a driven joint must count in this time.
 struct StallLimits {
   double command = 0.0;  ///< surely moves the joint [unit of the control signal]
   double time_s = 0.0;   ///< longest time without a count at that command
 };
 
-/// Returns the largest motion without a count within the limits: ½ κ command time² of a joint
-/// without friction [rad].
+/// Returns the largest motion without a count, of a joint without friction: ½ κ command time²
+/// [rad].
 double unseen_motion(const MotorFigures& figures, const StallLimits& stall);
 
 /// Returns whether limits suit a motor: they do not trip while friction holds the joint or while it
@@ -66,8 +65,7 @@ double unseen_motion(const MotorFigures& figures, const StallLimits& stall);
 bool suits(const StallLimits& stall, const MotorFigures& figures, double rad_per_count,
            bool slides);
 
-/// Returns limits just above the dead band that allow 0.1 rad, or 10 mm, or more if the encoder's
-/// resolution requires it.
+/// Returns limits just above the dead band that allow 0.1 rad, 10 mm or 8 counts.
 StallLimits propose_stall(const MotorFigures& figures, double command_max, double rad_per_count,
                           bool slides);
 

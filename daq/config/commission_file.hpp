@@ -15,9 +15,8 @@ class Rig;
 namespace daq {
 
 /// Returns the settings that a commissioning checks, independent of comments and layout: the unit
-/// and safety sections without the unit's url and record, and the fields of encoders and motors
-/// that rigcal-daq uses. Quantities that a calibration estimates are omitted, except the sign of a
-/// gain.
+/// and safety sections without url and record, and encoder and motor fields that rigcal-daq uses.
+/// Quantities that a calibration estimates are omitted, except the sign of a gain.
 std::string commissioned_fields(const rigcal::v1::Rig& rig);
 
 /// @param fields              commissioned_fields()
@@ -57,8 +56,7 @@ struct CommissionEdit {
   std::optional<CommissionRecord> record;  ///< without its hash, which is computed
 };
 
-/// Returns the rig file's text after the edit. Everything else is kept, including comments and
-/// layout.
+/// Returns the rig file's text after the edit. Comments and layout are kept.
 /// @param rig  parsed from that text
 /// @throws proto::InputError if a field to change is in a list, [ ... ]
 std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit);

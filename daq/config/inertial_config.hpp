@@ -14,8 +14,7 @@ namespace daq {
 std::vector<InertialConfig> read_inertial(const rigcal::v1::Rig& rig,
                                           const proto::TextLocator& place);
 
-/// Reads the limits of inertial sensors from safety { }. A time without a value and without a fixed
-/// default is 0.
+/// Reads the limits of inertial sensors from safety { }. Times without a fixed default may be 0.
 /// @param place  location of safety { }
 /// @throws proto::InputError for a sensor that the unit does not read, or that is limited twice
 std::vector<InertialLimits> read_inertial_limits(const rigcal::v1::Safety& safety,

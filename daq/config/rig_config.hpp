@@ -63,8 +63,7 @@ struct RigConfig {
   int find_channel(const std::string& hinge) const;
 };
 
-/// Purpose of reading a rig file. It determines the required sections; optional sections are
-/// checked if present.
+/// Purpose of reading a rig file. It determines which sections are required.
 enum class RigUse {
   kDrive,  ///< needs unit and safety
   kWatch,  ///< needs unit; without safety, `limits` has no joints

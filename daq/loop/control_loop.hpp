@@ -114,8 +114,7 @@ class ControlLoop {
   Ring& records() noexcept { return records_; }
   /// Fits of the unit's clock, one per second.
   SpscRing<firmware_iface::ClockFit, 16>& clock_fits() noexcept { return clock_fits_; }
-  /// Converts a sample to angles and validity, with the channels' scales. Does not change time and
-  /// speeds.
+  /// Converts a sample to angles and validity. Does not change time and speeds.
   void convert_angles(const firmware_iface::UnitSample& sample,
                       Observation& observation) const noexcept;
   const LoopSettings& settings() const noexcept { return settings_; }

@@ -11,8 +11,7 @@
 
 namespace daq {
 
-/// Scale of an inertial sensor: its reading per count [rad/s] or [m/s²]; 0 for axes that it does
-/// not have.
+/// Reading of an inertial sensor per count [rad/s] or [m/s²]; 0 for axes that do not exist.
 struct InertialScale {
   std::array<double, INERTIAL_AXES> si_per_count{};
   std::array<std::int16_t, INERTIAL_AXES> counts_max{};  ///< at the end of the measuring range
@@ -35,8 +34,7 @@ struct InertialLimits {
 
 /// Monitors inertial sensors. Real-time safe: no allocation, no exceptions.
 ///
-/// A sensor is in motion while any joint moves. While none does, constant counts are correct. A NaN
-/// time counts as too long.
+/// While no joint moves, constant counts are correct. A NaN time counts as too long.
 class InertialMonitor {
  public:
   struct Finding {

@@ -12,8 +12,7 @@ class JointTracker {
  public:
   static constexpr std::size_t kWindow = 16;
 
-  /// Adds an angle; times must increase strictly. Returns the speed over the window [rad/s]; zero
-  /// for the first sample.
+  /// Adds an angle; times must increase. Returns the speed [rad/s], zero for the first sample.
   double add(double time_s, double angle_rad) noexcept;
 
   /// Returns the speed of the last `add` [rad/s].

@@ -27,8 +27,7 @@ constexpr double kSuddenTravel = 0.1;  // travel of a joint after its encoder st
 // A passive joint stops permanently only by dry friction, which may hold it within d [rad] of its
 // equilibrium. At the extremes of a slow forced motion of acceleration a, it rests for up to T = 2
 // sqrt(4 (d + q) / a). In the time W before, its speed was below a W, so speed·T² was below 16 W (d
-// + q). If it is larger, and the joint was too fast to be stopped by friction, the encoder is
-// frozen.
+// + q). With more, the encoder of a joint too fast for friction to stop is frozen.
 constexpr double kSpan_s = 0.0625;      // for a mean speed: one count of 4096 a turn is 25 mrad/s
 constexpr double kRecent_s = 0.3125;    // W: a speed of this age predicts the next turning point
 constexpr double kHeldWithin = 3.6e-3;  // d; 2.3 mrad for the pendulum of the shipped rig
@@ -181,9 +180,8 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
   }
 }
 
-// Integrates the motion that the motor's commands above the stall command would cause without
-// friction or load. Below it, friction brakes the joint. A command in the other direction restarts
-// the integral.
+// Integrates the motion without friction or load due to commands above the stall command. Below it,
+// friction brakes the joint. A command in the other direction restarts the integral.
 void MotionPlausibility::follow_motor(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
   const JointMotion& motion = bounds_[j].motion;
@@ -297,11 +295,10 @@ void MotionPlausibility::start(std::size_t j, double pushed, std::int64_t counts
 }
 
 // At rest under a constant command u a joint moves by κ u t²/2 in t. Its encoder has not counted
-// although ∫∫u dt² has reached command time_s²/2. So the joint is at most κ command time_s²/2 from
-// its last known position (0.07 rad at κ 1.8, 0.5 V, 0.4 s), plus the travel at its last speed.
-// This takes time_s at the stall command and less at a larger one. With a working encoder, a joint
-// reverses within two counts in ∫∫u dt² = 11.7 q/κ. So time_s must be above sqrt(24 q / (κ
-// command)), 0.2 s in that example.
+// although ∫∫u dt² has reached command time_s²/2. So it moved at most κ command time_s²/2 (0.07 rad
+// at κ 1.8, 0.5 V, 0.4 s) plus the travel at its last speed. This takes time_s at the stall command
+// and less at a larger one. With a working encoder, a joint reverses within two counts in ∫∫u dt² =
+// 11.7 q/κ. So time_s must be above sqrt(24 q / (κ command)), 0.2 s in that example.
 void MotionPlausibility::check_stall(std::size_t j) noexcept {
   const Joint& joint = joints_[j];
   const JointMotion& motion = bounds_[j].motion;

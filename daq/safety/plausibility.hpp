@@ -39,8 +39,7 @@ class MotionPlausibility {
   /// Adds a sample. Returns the first check that fails; cause kNone if there is none.
   Trip add(const MotionSample& sample) noexcept;
 
-  /// Returns whether a joint moves at a constant speed before the run. The run then waits, or
-  /// trips.
+  /// Returns whether a joint moves at a constant speed before the run, which then waits or trips.
   bool is_creeping() const noexcept;
 
  private:

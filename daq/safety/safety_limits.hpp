@@ -35,8 +35,7 @@ struct MotorLimits {
 inline constexpr double kStallShareDefault = 0.05;
 inline constexpr double kStallTimeDefault_s = 0.65;
 
-/// Drive and end stops of a joint, for the checks of its encoder. For a sliding joint read m for
-/// rad.
+/// Drive and end stops of a joint, for encoder checks. For a sliding joint read m for rad.
 struct JointMotion {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
   int motor = -1;              ///< its motor, in the unit's order; −1: none
@@ -96,8 +95,7 @@ enum class TripCause : std::uint8_t {
 };
 std::string_view to_string(TripCause cause);
 
-/// Returns the unit of a trip's value and limit: "rad/s", or "m/s" of a sliding joint; empty for
-/// numbers without a unit.
+/// Returns the unit of a trip's value and limit: "rad/s", "m/s"; empty if they have none.
 std::string_view unit_of(TripCause cause, bool slides = false);
 
 /// Returns whether the cause concerns one joint.
@@ -143,8 +141,7 @@ class SafetyMonitor {
  public:
   explicit SafetyMonitor(const SafetyLimits& limits);
 
-  /// Returns the commands to send for this sample and the scenario's requests; zero for unused
-  /// motors.
+  /// Returns the commands to send for this sample and these requests; zero for unused motors.
   MotorCommands admit(const Observation& now, const MotorCommands& requested) noexcept;
 
   /// Checks this computer, once per period of the loop.

@@ -53,8 +53,7 @@ class UnitPlausibility {
   Trip add(const firmware_iface::UnitSample& sample, const firmware_iface::ClockFit& clock,
            double time_s, double driving_for_s, bool has_fault) noexcept;
 
-  /// Returns the longest time the unit may take to obey a command [s]: the longest measured delay
-  /// plus a margin.
+  /// Returns the longest time to obey a command [s]: the longest measured delay plus a margin.
   double reaction_s() const noexcept { return delay_s_ + kMargin_s + expected_.period_s; }
 
   static ClockVerdict judge(const firmware_iface::ClockFit& clock) noexcept;

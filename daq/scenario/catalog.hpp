@@ -59,8 +59,7 @@ class Scenario {
   /// Returns the joint that an operator must hold, if the scenario has one.
   std::optional<HeldJoint> held_joint() const;
 
-  /// Returns the errors in its numbers, one sentence each naming the field; empty if there are
-  /// none.
+  /// Returns the errors in its numbers, one sentence each naming the field.
   std::vector<std::string> faults() const;
 
   /// Returns whether the commands depend on time alone, so that they are known beforehand.

@@ -31,8 +31,7 @@ struct Multisine {
 
 /// Sets the omitted phases for a low crest factor, peak over root mean square, which gives the most
 /// power at a given peak. Starts from Schroeder's phases φᵢ = −π i(i−1)/n [Sch70] and then lowers
-/// the p-norm of the signal one phase at a time, p = 4, 8, 16, 32 [Gui91]. Deterministic. Given
-/// phases are kept.
+/// the p-norm of the signal one phase at a time, p = 4, 8, 16, 32 [Gui91]. Given phases are kept.
 ///
 /// [Sch70] M. Schroeder, Synthesis of low-peak-factor signals, IEEE Trans. Inf. Theory 16(1), 1970.
 /// [Gui91] P. Guillaume et al., Crest-factor minimization using nonlinear Chebyshev approximation

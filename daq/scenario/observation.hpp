@@ -40,8 +40,7 @@ struct Moment {
   Moment(const Observation& sample) : time_s(sample.time_s), joint(sample.joint) {}
 };
 
-/// Returns the difference of two angles on the circle [rad], because a joint may reach a position
-/// from either side.
+/// Returns the difference of two angles on the circle [rad].
 inline double turn_difference(double angle_rad, double other_rad) noexcept {
   return std::remainder(angle_rad - other_rad, 2.0 * std::numbers::pi);
 }

@@ -25,8 +25,7 @@ struct CommandPlan {
 CommandPlan make_plan(Scenario scenario, double period_s, std::vector<PlannedMotor> motors);
 
 /// Returns the plan as CSV that the replay scenario reads: "t_s,command", or
-/// "t_s,command_JOINT,..." for several motors. One row for each change, held until the next, and a
-/// last row for the end.
+/// "t_s,command_JOINT,..." for several motors. One row per change, and a last row for the end.
 std::string plan_csv(const CommandPlan& plan);
 
 /// Returns a figure of the plan: a complete SVG document with a chart for each motor. The axes are

@@ -22,8 +22,7 @@ struct ReleaseSettings {
   double rest_time_s = 1.0;
 };
 
-/// The joint that an operator holds and releases, and its held position. For a sliding joint read m
-/// for rad.
+/// The joint that an operator holds, and its held angle. For a sliding joint read m for rad.
 struct HeldJoint {
   std::size_t joint = 0;
   bool slides = false;

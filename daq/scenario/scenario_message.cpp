@@ -176,8 +176,7 @@ void for_each_excitation(const v1::Scenario& source, const proto::TextLocator& r
   each(source.pulse_train(), "pulse_train");
 }
 
-// Returns the location of the field at the start of a fault: "multisine.sine[2].frequency_hz must
-// be …".
+// Returns the location of the field that a fault begins with: "multisine.sine[2].frequency_hz".
 // @param place  location of the excitation
 proto::TextLocator place_of(std::string_view fault, proto::TextLocator place) {
   std::string_view path = fault.substr(0, fault.find_first_of(" :"));

@@ -12,8 +12,7 @@ class context;
 
 namespace daq {
 
-/// Address and TLS files of the service, as given by the operator. Without a certificate, plain
-/// TCP.
+/// Address and TLS files of the service, as given. Without a certificate, plain TCP.
 struct ServiceOptions {
   std::string host_port;  ///< "host:port" or "unix:/path"; empty: no service
   proto::TlsFiles tls{};

@@ -17,8 +17,7 @@
 namespace daq {
 
 /// The connection of a StreamSender over TCP, TLS or a Unix socket. It connects on request,
-/// transfers requests and replies, and disconnects on errors of either side. Not thread-safe; one
-/// thread calls `run_for`.
+/// transfers requests and replies, and disconnects on errors of either side. Not thread-safe.
 class StreamConnection {
  public:
   StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint);
@@ -52,8 +51,7 @@ class StreamConnection {
   // Without it the context would return at once while no operation is pending.
   asio::executor_work_guard<asio::io_context::executor_type> waiting_{context_.get_executor()};
   asio::ip::tcp::resolver resolver_;
-  // Shared with its pending operations, which compare it with the current one and ignore events of
-  // a dropped connection.
+  // Shared with its pending operations, which ignore events of a dropped connection.
   std::shared_ptr<Line> line_;
   std::chrono::nanoseconds connecting_since_{};
   bool connected_ = false;

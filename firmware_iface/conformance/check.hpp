@@ -34,8 +34,7 @@ Figure counted(std::int64_t count, const std::string& name, const std::string& n
 /// Returns all checks, in the order in which they run.
 std::vector<Check> all_checks();
 
-/// Returns requirements that no message over the port can show; they need a test of the board
-/// itself.
+/// Returns requirements that messages cannot show; they need a test of the board itself.
 const std::vector<std::string>& requirements_not_testable();
 
 // The parts of the list:

@@ -153,8 +153,7 @@ Figure stays_off_after_clear(TestHost& host) {
   return {400.0, "ms", "off"};
 }
 
-// COMMAND, trip and CLEAR in one write reach most units within one tick, before the COMMAND takes
-// effect.
+// In one write, all three reach most units within one tick, before the COMMAND takes effect.
 Figure forgets_command_of_before(TestHost& host) {
   constexpr int kTries = 5;
   host.begin_stream();

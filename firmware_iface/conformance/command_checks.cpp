@@ -23,8 +23,7 @@ int testable_age_ticks(const TestHost& host) {
 
 int longest_ttl_ms(const TestHost& host) { return std::max<int>(host.facts().ttl_max_ms, 1); }
 
-/// Fails unless exactly one of the samples after an invalid COMMAND reports its rejection and none
-/// drives.
+/// Fails unless exactly one sample after an invalid COMMAND reports its rejection and none drives.
 void expect_rejected(TestHost& host, std::uint16_t sequence, const std::string& what,
                      int samples = 20) {
   int rejections = 0;
@@ -61,8 +60,7 @@ Sample drive_where_sample_0_is_old(TestHost& host) {
   return host.drive(longest_ttl_ms(host));
 }
 
-// Any idle COMMAND, whatever sample it answers, must switch the output off before the time to live
-// ends.
+// Any idle COMMAND must switch the output off before the time to live ends.
 Figure accepts_late_idle(TestHost& host) {
   std::int64_t slowest = 0;
   for (const std::int64_t answers : {std::int64_t{0}, std::int64_t{0xFFFFFFFF}}) {
@@ -165,8 +163,7 @@ Figure rejects_far_past(TestHost& host) {
   return counted(commands, "COMMAND", "rejected");
 }
 
-// A COMMAND that is delayed on its way is rightly rejected, so only one of several must be
-// accepted.
+// A delayed COMMAND is rightly rejected, so only one of several must be accepted.
 Figure accepts_oldest_allowed(TestHost& host) {
   constexpr int kTries = 20;
   const int age = testable_age_ticks(host);

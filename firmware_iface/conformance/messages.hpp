@@ -21,8 +21,7 @@ Bytes message_of(const clear_request& request);
 Bytes message_of(const command_request& request, int motor_count);
 Bytes compact_message_of(const command_request& request);
 
-/// Returns message and CRC-32C. Unlike frame_encode it accepts any length and any seed, also wrong
-/// ones.
+/// Returns message and CRC-32C. Unlike frame_encode it accepts any length and any seed.
 Bytes with_crc(Bytes message, std::uint32_t seed = LAYOUT_HASH);
 
 /// Returns the COBS encoding with delimiter, of up to 254 bytes.

@@ -97,8 +97,7 @@ void TestHost::send(const Bytes& message) {
   write(bytes);
 }
 
-// Fills the buffer. Reads in slices, because a late wake-up after a slice shows that this host is
-// late.
+// Fills the buffer. Reads in slices; a late wake-up after one shows that this host is late.
 bool TestHost::read(Nanoseconds deadline) {
   const Nanoseconds until = std::min(deadline, now() + kReadSlice);
   const IoResult result = transport_->read_some(received_, until);

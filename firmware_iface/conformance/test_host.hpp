@@ -64,8 +64,7 @@ struct Inertial {
 };
 
 /// A host that can violate the protocol on purpose: frames byte by byte, requests, samples and
-/// commands of one unit. It verifies everything that it can compute itself. Times are those of the
-/// transport.
+/// commands of one unit. It trusts nothing that it can compute. Times are those of the transport.
 class TestHost {
  public:
   TestHost(Transport& transport, const Settings& settings, const std::atomic<bool>& stop);
@@ -170,8 +169,7 @@ class TestHost {
   std::uint64_t frames_received() const { return decoder_.counters().good; }
   /// Returns the largest delay of this computer since begin(), which is not the unit's fault.
   Nanoseconds lateness() const { return lateness_; }
-  /// Switches the output off and trips the unit, also after Interrupted. Returns false if the unit
-  /// does not confirm it.
+  /// Switches the output off and trips the unit. Returns false if the unit does not confirm it.
   bool finish();
 
  private:

@@ -202,8 +202,7 @@ struct ReportedTrip {
   std::int32_t detail;
 };
 
-/// Fails unless the trip was reported correctly. Returns false if there was none, which is checked
-/// by C2, C3, C8 and H3.
+/// Fails unless the trip was reported correctly. False if there was none; see C2, C3, C8, H3.
 bool is_reported_once(const TestHost& host, unsigned fault_flags, const ReportedTrip& trip) {
   if ((fault_flags & trip.cause) == 0) return false;
   const std::vector<Fault>& faults = host.faults();

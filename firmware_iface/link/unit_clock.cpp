@@ -114,8 +114,7 @@ void UnitClock::refit() noexcept {
   fit_.blocks_rejected = block_count_ - count;
 }
 
-// Fits  delay = offset + slope · unit  to the used blocks by least squares; returns false below
-// kBlocksMin.
+// Fits  delay = offset + slope · unit  to the used blocks; returns false below kBlocksMin.
 bool UnitClock::fit_line(double& offset, double& slope) const noexcept {
   double mean_x = 0.0;
   double mean_y = 0.0;

@@ -18,8 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// This many contradicting reports in a row are not line errors: the unit counts from another
-// origin.
+// With this many contradicting reports in a row, the unit counts from another origin.
 constexpr int kImplausibleMax = 8;
 
 constexpr int kClearAttemptsMax = 20;

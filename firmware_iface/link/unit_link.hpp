@@ -40,8 +40,7 @@ struct StreamSettings {
   bool host_paced = false;
   bool marks = false;  ///< index pulses and home switches with each sample
   int divider = 1;     ///< a sample every divider ticks, 1..255
-  /// A command may answer a sample that is at most this many ticks older than the newest one,
-  /// 1..255.
+  /// Largest age of the sample that a command answers, in ticks before the newest one, 1..255.
   int command_age_ticks = COMMAND_AGE_TICKS_DEFAULT;
   /// Samples per reading of each inertial sensor; 0: not read.
   std::array<int, INERTIAL_SENSORS_MAX> inertial_divider{};
@@ -120,8 +119,7 @@ class UnitLink {
   /// Sets the output to zero and trips the unit (FAULT_HOST).
   bool write_trip() noexcept;
 
-  /// Requests the end of the unit's trip. read_sample continues the exchange and repeats lost
-  /// messages.
+  /// Requests the end of the unit's trip. read_sample continues the exchange.
   void request_clear() noexcept;
   ClearState clear_state() const noexcept { return clear_state_; }
 

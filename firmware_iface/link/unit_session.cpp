@@ -236,8 +236,7 @@ Status UnitLink::describe_parts(const hello_reply& reply, const RequestSettings&
 }
 
 // Counts the samples of the unit's last stream, which the HELLO ended, unless they are counted
-// already. If it is not the running stream, its CONFIGURE_REPLY was lost, and all its samples with
-// it.
+// already. If it is not the running stream, its CONFIGURE_REPLY and all its samples were lost.
 void UnitLink::book_ended_stream() noexcept {
   if (facts_.stream_count == booked_stream_ || !facts_.samples_sent) return;
   if (streaming_ && facts_.stream_count == stream_number_) {

@@ -82,8 +82,7 @@ JointArray FurutaModel::bearing_loads(const JointState& state,
   return {norm(F_1), norm(F_2)};
 }
 
-// The arm turns about the vertical. The pendulum turns with it and about the arm, whose direction
-// changes.
+// The arm turns about the vertical. The pendulum turns with it and about the turning arm.
 BodyMotion FurutaModel::body_motion(int joint, const JointState& state,
                                     const JointArray& acceleration) const {
   const Accelerations a = accelerations(state, acceleration);

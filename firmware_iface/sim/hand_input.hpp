@@ -13,8 +13,7 @@ class HandInput {
  public:
   explicit HandInput(int descriptor) : descriptor_(descriptor) {}
 
-  /// Executes the lines written since the last call; never waits. Invalid lines are reported on
-  /// standard error.
+  /// Executes the lines written so far; never waits. Reports invalid lines on standard error.
   void poll(UnitSimulation& simulation, Nanoseconds now);
 
  private:

@@ -16,8 +16,7 @@ class HostPort {
   HostPort& operator=(const HostPort&) = delete;
   virtual ~HostPort() = default;
 
-  /// Reads bytes from the host, waiting until `deadline` (CLOCK_MONOTONIC); returns 0 if there are
-  /// none.
+  /// Reads bytes from the host, waiting until `deadline` (CLOCK_MONOTONIC); 0: there are none.
   virtual std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept = 0;
 
   /// Writes bytes to the host. Bytes that are not accepted at once are lost, as on a serial line.
@@ -32,8 +31,7 @@ class HostPort {
 /// the port is destroyed. A dangling link of an earlier run is replaced, anything else is not.
 Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link);
 
-/// Creates a TCP server on "host:port" or "port" (loopback), for one host at a time; port 0 selects
-/// a free one.
+/// Creates a TCP server on "host:port" or "port" (loopback), for one host; port 0: a free one.
 Result<std::unique_ptr<HostPort>> make_tcp_port(const std::string& address);
 
 }  // namespace firmware_iface::sim

@@ -83,9 +83,8 @@ void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_byte
   print_faults("to_unit", simulation.to_unit().counters());
 }
 
-// A real conversion unit keeps time under any load of the host, and a simulated one on a busy
-// computer needs real-time priority for that. If it is refused, the simulation runs with the usual
-// jitter.
+// A simulated unit needs real-time priority to keep time on a busy computer. If it is refused, the
+// simulation runs with the usual jitter.
 void ask_for_real_time(int priority) {
   const sched_param parameters{.sched_priority = priority};
   if (priority > 0) ::sched_setscheduler(0, SCHED_FIFO, &parameters);

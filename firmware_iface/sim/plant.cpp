@@ -78,8 +78,7 @@ bool Plant::is_held_by_stop(std::size_t joint, double torque) const {
 }
 
 // Applies an event. A joint stopped by sliding friction rests. A joint at a stop reverses by an
-// impulse along that joint alone, which also changes the other joint's speed: M Δq̇ has no other
-// entry.
+// impulse along that joint alone, which also changes the other joint's speed.
 void Plant::meet_event(std::size_t joint, double command_V) {
   JointArray& speed = state_.speed_rad_s;
   if (!is_beyond(state_, joint)) {

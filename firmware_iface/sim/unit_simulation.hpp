@@ -14,8 +14,7 @@ struct SimulationSettings {
   LineSettings to_unit;
 };
 
-/// A simulated unit and both directions of its line: bytes in and out, with their times. A state
-/// machine like its parts.
+/// A simulated unit and both directions of its line, a state machine for bytes and their times.
 class UnitSimulation final : private UnitOutput {
  public:
   /// @param on_truth  called at each tick; may be empty

@@ -47,8 +47,7 @@ struct LineSettings {
 };
 
 /// One direction of a serial line: bytes are pushed with a time and can be read when they would
-/// arrive, in order, with faults as configured. A state machine without a clock; allocates only in
-/// the constructor.
+/// arrive, in order, with faults as configured. Has no clock; allocates only in the constructor.
 class ByteChannel {
  public:
   static constexpr std::size_t kCapacityBytes = 8192;

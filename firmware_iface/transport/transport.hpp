@@ -42,8 +42,7 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
-  /// Returns the time of the clock for deadlines: CLOCK_MONOTONIC, or the virtual time of a
-  /// simulation.
+  /// Returns the time for deadlines: CLOCK_MONOTONIC, or the virtual time of a simulation.
   virtual Nanoseconds now() const noexcept = 0;
 
   /// Waits until at least one byte is available or `deadline` (absolute, in terms of now()) has

@@ -12,8 +12,7 @@ namespace {
 constexpr int kValueDigits = 5;      // of a value with unknown deviation
 constexpr double kShareMin = 1e-12;  // of the value; double precision ends at 1e-16
 
-/// Formats with this many significant digits and all digits before the point: "260e-9", not
-/// "2.6e2e-9".
+/// Formats with significant digits and all digits before the point: "260e-9", not "2.6e2e-9".
 std::string print_digits(double number, int digits) {
   if (std::abs(number) >= std::pow(10.0, digits)) return fixed(number, 0);
   char text[64];
@@ -34,8 +33,7 @@ int decimals_of(double sd, int exponent) {
   return std::max(0, 1 - leading_exponent(sd / std::pow(10.0, exponent), 2));
 }
 
-/// Returns the shortest digits of a nonzero number. Only the point moves, so the text is the same
-/// decimal number.
+/// Returns the shortest digits of a nonzero number, the same decimal number with its point moved.
 std::string exact_text(double value, int exponent) {
   char scientific[32];
   const auto end = std::to_chars(scientific, scientific + sizeof scientific, std::abs(value),

@@ -22,8 +22,7 @@ inline constexpr std::array<std::string_view, 7> kInertialEndings = {
 /// Only letters and digits of the unit are kept: "N·m" is Nm.
 std::vector<std::string> command_columns(const RecordingHeader& header);
 
-/// Parses such names into the motors' joints and units. The joint of a single motor is not in its
-/// name.
+/// Parses such names into the motors' joints and units, without the joint of a single motor.
 /// @return false if one of them is not a command column
 bool read_command_columns(std::span<const std::string> columns, RecordingHeader& header);
 
@@ -35,8 +34,8 @@ bool read_command_columns(std::span<const std::string> columns, RecordingHeader&
 ///
 /// from which the recording's content can be read back. The commands are command_columns(). The
 /// last two columns are constant: clock_error_ppm is the rate error of the unit's clock against the
-/// host's, empty if unknown; release_s is when a hand released the rig, empty if none held it, 1e9
-/// if it never did.
+/// host's, empty if unknown; release_s is when a hand released the rig, empty without one, 1e9:
+/// never.
 ///
 /// An angle is empty if its channel was not valid, a cell of an inertial sensor if it was not read.
 /// `segment` counts from 1 and increases where samples are missing. Numbers have enough digits to

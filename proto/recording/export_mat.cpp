@@ -29,8 +29,7 @@ using MatVariable = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
 
 MatVariable own(matvar_t* variable) { return {variable, Mat_VarFree}; }
 
-// Writes `values` in column order, as MATLAB stores them. The library takes a pointer to mutable
-// data, but copies it.
+// Writes `values` in column order, for MATLAB. The library copies the data.
 MatVariable make_matrix(const char* name, std::size_t rows, std::size_t columns,
                         std::vector<double> values) {
   std::array<std::size_t, 2> size = {rows, columns};

@@ -7,8 +7,7 @@
 
 namespace proto {
 
-/// Numeric columns of an HDF5 file, as written by h5py, PyTables, pandas (format "fixed") and
-/// MATLAB's h5write.
+/// Numeric columns of an HDF5 file of h5py, PyTables, pandas (format "fixed") or MATLAB's h5write.
 class Hdf5File {
  public:
   struct Column {

@@ -10,8 +10,7 @@ namespace {
 constexpr std::size_t kEncapsulationSize = 4;
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
-/// Reads primitives from bytes, each aligned to a multiple of its size. After the first missing
-/// one, all are zero.
+/// Reads primitives, each aligned to a multiple of its size. After a missing one, all are zero.
 class CdrReader {
  public:
   CdrReader(std::span<const std::uint8_t> bytes, bool little_endian)

@@ -8,8 +8,7 @@
 
 namespace proto {
 
-/// Returns whether chunks with this compression can be read: "zstd", "lz4" (frames), or "" for
-/// none.
+/// Returns whether this compression can be read: "zstd", "lz4" (frames), or "" for none.
 bool is_known_compression(std::string_view compression);
 
 /// Decompresses the records of a chunk into `out`.

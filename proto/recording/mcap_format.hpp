@@ -150,8 +150,7 @@ void put_data_end(Bytes& out, std::uint32_t data_crc);
 
 /// Each of these parses the content of one record, without its header. Returns nothing if the
 /// content does not match exactly. Trailing bytes, which a later format version may add, are
-/// rejected too: lengths have no checksum in this format, so an exact match is the only sign of a
-/// valid length.
+/// rejected too: lengths have no checksum, so only an exact match shows a valid length.
 std::optional<McapHeader> parse_header(std::span<const std::uint8_t> content);
 std::optional<McapSchema> parse_schema(std::span<const std::uint8_t> content);
 std::optional<McapChannel> parse_channel(std::span<const std::uint8_t> content);

@@ -115,8 +115,7 @@ Status McapWriter::write_message(const McapMessage& message) {
   return ended;
 }
 
-// Returns the new declarations, the chunk and its message indexes, and sets their offsets in
-// `index`.
+// Returns new declarations, the chunk and its message indexes, with their offsets in `index`.
 Bytes McapWriter::make_chunk_block(McapChunkIndex& index) const {
   Bytes block;
   block.reserve(chunk_.records.size() + 24 * chunk_.message_count + 512);

@@ -27,16 +27,14 @@ struct McapWriterOptions {
 ///
 /// Blocks are written atomically (a chunk with its indexes, a metadata record, the summary). If a
 /// block cannot be written, it is dropped and counted, and the file is truncated to the block
-/// before, so that it always is a sequence of intact records. The writer remains usable: the next
-/// block may fit.
+/// before, so that it always is a sequence of intact records. The next block may fit.
 ///
 /// A full disk is detected early, because space for the summary and some more blocks is reserved
 /// beyond the end. kDiskFull from a write means one of two things. Either the reserve is now in
 /// use: dropped_message_count() did not increase, and there is room for the reason and for
 /// finish(). Or a block was dropped. In both cases stop recording, write the reason, and finish.
 ///
-/// Schemas and channels are written twice: before the first chunk that needs them and, protected by
-/// its CRC, in that chunk.
+/// Schemas and channels are written before the first chunk that needs them, and in its CRC.
 ///
 /// Not thread-safe, except sync().
 class McapWriter {
@@ -57,8 +55,7 @@ class McapWriter {
                             std::span<const std::uint8_t> schema_data, McapMap metadata = {});
 
   /// Appends a message to the current chunk, after ending the chunk if it is due. The status is
-  /// that of the ended chunk. The message itself is always accepted, unless it is larger than 16
-  /// MiB (kTooLarge).
+  /// that of the ended chunk. The message is always accepted, unless above 16 MiB (kTooLarge).
   Status write_message(const McapMessage& message);
 
   Status write_metadata(const McapMetadata& metadata);
@@ -67,8 +64,7 @@ class McapWriter {
   /// Ends the current chunk and passes it to the operating system.
   Status flush();
 
-  /// Makes all flushed data durable. May be called from another thread during a write; blocks until
-  /// the disk has finished.
+  /// Makes all flushed data durable. May be called from another thread during a write.
   Status sync() { return file_->sync(); }
 
   /// Flushes and writes the summary; the file is then a complete recording under its working name.

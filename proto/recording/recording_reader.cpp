@@ -130,8 +130,7 @@ class Decoder final : public McapVisitor {
   RecordingScan& scan() { return scan_; }
 
  private:
-  // A Gap message may precede or follow the samples around it, so unlisted holes are known only at
-  // the end.
+  // Gap messages may follow the samples around them, so unlisted holes are known at the end.
   void report_unlisted_holes() {
     for (const Gap& hole : subtract(holes_, listed_)) visitor_.on_gap(hole);
   }

@@ -37,8 +37,8 @@ struct RecordingScan {
 
 /// Reads all intact content of a recording, finished or not. Damage is dropped and counted. Only
 /// messages that satisfy RecordingRules are passed on, so that each sample occurs once; others are
-/// counted as unreadable. Missing samples without a Gap message are reported at the end as gaps
-/// with cause kNotListed.
+/// counted as unreadable. Missing samples without a Gap message are reported at the end as
+/// kNotListed.
 ///
 /// @return kDamaged if it is not an MCAP file or not a recording of this program, or the scan's
 ///     error

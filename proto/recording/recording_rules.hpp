@@ -38,13 +38,11 @@ std::vector<std::string> parse_hinges(const std::string& names);
 /// other list.
 std::optional<std::vector<std::string>> parse_inertial_sensors(const std::string& names);
 
-/// Parses the names of sliding joints: different names of `hinges`, or none; nothing for any other
-/// list.
+/// Parses the names of sliding joints: different names of `hinges`; nothing for other lists.
 std::optional<std::vector<std::string>> parse_slides(const std::string& names,
                                                      const std::vector<std::string>& hinges);
 
-/// Parses the names of driven joints: at most kMotorCountMax different names; nothing for any other
-/// list.
+/// Parses the names of driven joints: at most kMotorCountMax different ones; else nothing.
 std::optional<std::vector<std::string>> parse_motors(const std::string& names);
 
 /// Parses the units in a header's list "V,duty", one for each motor; none if the list is empty.
@@ -90,8 +88,7 @@ class RecordingRules {
   explicit RecordingRules(const RecordingShape& shape) : shape_(shape) {}
   explicit RecordingRules(std::size_t hinges) : shape_{.hinges = hinges} {}
 
-  /// Returns the violation of a sample. Without one it is accepted, and the next sample must follow
-  /// it.
+  /// Returns the violation of a sample. Without one, the next sample must follow it.
   RuleBreach take(const Sample& sample);
   /// The same for a reading, which must follow the previous one of its sensor.
   RuleBreach take(const InertialReading& reading);

@@ -17,14 +17,12 @@ namespace proto {
 ///
 /// The file is named `<path>.part` until finish(). A crash loses the current chunk, at most 250 ms.
 /// If a chunk cannot be written, the recording lists its samples as a Gap with cause kStorage once
-/// writing is possible again. Events of that chunk are written again, because a trip must not be
-/// lost.
+/// writing is possible again. Events are written again, as a trip must not be lost.
 ///
 /// If any call returns kDiskFull: stop sending samples, write an event with the reason, and call
 /// finish(). Space for both is reserved on file systems that support it.
 ///
-/// Not thread-safe, except sync(). Allocates and blocks on the disk, so it is unsuitable for the
-/// real-time thread.
+/// Not thread-safe, except sync(). Allocates and blocks: not for the real-time thread.
 class RecordingWriter {
  public:
   /// @return kExists if `path` or its .part file exists; files are never overwritten. kUnsupported
@@ -39,8 +37,7 @@ class RecordingWriter {
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
 
-  /// Messages that violate RecordingRules are not written; the result is kUnsupported with the
-  /// reason.
+  /// Messages that violate RecordingRules are not written: kUnsupported with the reason.
   Status write(const Sample& sample);
   Status write(const InertialReading& reading);
   Status write(const Command& command);

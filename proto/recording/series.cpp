@@ -9,8 +9,7 @@
 namespace proto {
 namespace {
 
-// Returns the median time between consecutive samples on the unit's clock [µs]; 0 if there are
-// none.
+// Returns the median time between consecutive samples on the unit's clock [µs]; 0: none.
 double median_period_us(const std::vector<Sample>& samples) {
   std::vector<double> distances;
   for (std::size_t k = 1; k < samples.size(); ++k) {

@@ -28,8 +28,7 @@ struct Series {
 
 /// Returns a recording as uniform series, split where samples are missing or the unit's clock
 /// jumped by more than half a period. The period is the median time between samples on the unit's
-/// clock, corrected by the rate of the recording's last ClockFit. A single sample between two gaps
-/// is dropped.
+/// clock, corrected by the last ClockFit. A single sample between two gaps is dropped.
 ///
 /// @return kDamaged if there are no two consecutive samples, or their times do not increase
 Result<Series> make_series(const Recording& recording);

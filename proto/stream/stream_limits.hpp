@@ -9,8 +9,7 @@ namespace proto {
 /// Version of proto/stream.proto that this program implements.
 inline constexpr std::uint32_t kStreamVersion = 1;
 
-/// Largest size of a batch on disk and on the wire [byte]: over a thousand samples of eight
-/// channels.
+/// Largest size of a batch [byte]: over a thousand samples of eight channels.
 inline constexpr std::size_t kBatchSizeMax = 256u << 10;
 
 /// Limits of frames with StreamRequest and StreamReply.

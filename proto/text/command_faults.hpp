@@ -5,8 +5,7 @@
 
 namespace proto {
 
-/// Returns "; write a decimal point: 0.5" for a text with a decimal comma such as "0,5"; empty for
-/// any other text.
+/// Returns "; write a decimal point: 0.5" for a decimal comma, as in "0,5"; else empty.
 std::string advise_decimal_point(const std::string& text);
 
 /// Describes a usage error of a program's command line in one sentence, with a reference to --help.

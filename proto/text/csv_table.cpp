@@ -40,8 +40,7 @@ bool take_line(std::string_view& rest, std::string_view& line) {
   return true;
 }
 
-/// Returns the position after the quotes that open at `begin` and close before a delimiter; npos if
-/// there are none.
+/// Returns the position after quotes that open at `begin` and close before a delimiter, or npos.
 std::size_t end_of_quotes(std::string_view line, std::size_t begin, char delimiter) {
   std::size_t end = begin + 1;
   for (; (end = line.find('"', end)) != std::string_view::npos; ++end) {

@@ -42,8 +42,7 @@ struct CsvTable {
 
   int row_count() const { return static_cast<int>(lines.size()); }
 
-  /// Returns "FILE:LINE:FIELD", counted from 1, for messages; without lines "FILE: SOURCE, row
-  /// ROW".
+  /// Returns "FILE:LINE:FIELD", counted from 1; without lines "FILE: SOURCE, row ROW".
   std::string where(int row, int request) const;
 };
 
@@ -58,8 +57,7 @@ class TextColumn : public InputError {
   using InputError::InputError;
 };
 
-/// Reads the requested columns. Other columns may hold anything. Both kinds of line ends and blank
-/// lines are accepted.
+/// Reads the requested columns. Other columns may hold anything; blank lines are ignored.
 /// @throws InputError "FILE:LINE:FIELD: what; what to do" for a column that is missing or occurs
 ///     twice, a row of the wrong length, or a cell without a finite number; TextColumn for a column
 ///     that begins with a word

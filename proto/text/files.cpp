@@ -23,8 +23,7 @@ namespace fs = std::filesystem;
   throw InputError(path + ": " + what + ": " + std::strerror(error));
 }
 
-/// Returns the descriptor that a path such as /dev/stdout or /dev/fd/3 refers to; −1 for other
-/// paths.
+/// Returns the descriptor of a path such as /dev/stdout or /dev/fd/3; −1 for other paths.
 int descriptor_named(const fs::path& path) {
   std::error_code error;
   const fs::path folder =

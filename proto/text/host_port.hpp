@@ -30,8 +30,7 @@ ServicePlace parse_service_place(const std::string& text);
 std::string account_service_place();
 inline constexpr const char* kMachinePlace = "unix:/run/rigcald/rigcald.sock";
 
-/// Returns the default address for clients: the service of the account if its socket exists, else
-/// that of the machine.
+/// Returns the address for clients: the account's service if its socket exists, else the machine's.
 std::string default_service_place();
 
 }  // namespace proto

@@ -2,9 +2,8 @@
 
 namespace proto {
 
-/// Makes malloc keep freed memory, for a program that ends after its fit. A fit allocates the same
-/// amount in every iteration; returning it in between takes a tenth of the time of a fit of a
-/// million samples.
+/// Makes malloc keep freed memory, for a program that ends after its fit. A fit allocates it in
+/// every iteration; returning it takes a tenth of the time of a fit of a million samples.
 void keep_freed_memory();
 
 }  // namespace proto

@@ -9,8 +9,7 @@ namespace proto {
 std::vector<std::string> nearest_names(const std::string& name,
                                        const std::vector<std::string>& names, std::size_t count);
 
-/// Returns "; did you mean 'calibrate'?" with the most similar name; empty if none is similar
-/// enough.
+/// Returns "; did you mean 'calibrate'?" with the most similar name; empty if none is similar.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& names);
 
 }  // namespace proto

@@ -22,8 +22,7 @@ class StandardStreams {
   StandardStreams& operator=(const StandardStreams&) = delete;
 
   /// Flushes the output. If that fails, reports it on standard error and returns exit status 1. If
-  /// the reader of a pipe has ended, SIGPIPE ends the process as usual, unless its parent set it to
-  /// be ignored.
+  /// the reader of a pipe has ended, SIGPIPE ends the process, unless it is ignored.
   int finish(int exit_code);
 
   class Guard;  // filter of one stream

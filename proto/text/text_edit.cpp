@@ -24,8 +24,7 @@ std::size_t begin_of_line(std::string_view text, int line) {
   return at;
 }
 
-/// Returns the byte at a location of Protobuf's tokenizer, which advances tabs to multiples of
-/// eight columns.
+/// Returns the byte at a location of Protobuf's tokenizer, whose tabs are eight columns wide.
 std::size_t byte_of(std::string_view text, TextFormat::ParseLocation place) {
   constexpr int kTabWidth = 8;
   std::size_t at = begin_of_line(text, place.line);

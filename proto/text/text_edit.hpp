@@ -27,8 +27,7 @@ class TextEdit {
   /// Returns the line of that field, from 0. The file must have it.
   int line_of(const std::vector<FieldStep>& steps) const;
 
-  /// Replaces the text of a number. Adds the field, and the messages around it, if they are
-  /// omitted.
+  /// Replaces the text of a number. Adds the field and the messages around it if needed.
   /// @throws InputError if the file has the field in a list, [ ... ]
   void set_number(const std::vector<FieldStep>& steps, const std::string& number);
 

@@ -72,8 +72,7 @@ struct OpenMessage {
   int line;  ///< from 1
 };
 
-/// Returns the messages that are open at the end of a text, outermost first. Braces in quotes and
-/// comments are ignored.
+/// Returns the messages open at the end of a text, outermost first; ignores quotes and comments.
 std::vector<OpenMessage> open_messages(const std::string& text) {
   std::vector<OpenMessage> open;
   std::string word;

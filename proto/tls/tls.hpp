@@ -7,8 +7,8 @@
 
 namespace proto {
 
-/// One end of service connections: TLS 1.2 or later. The peer must present a certificate signed by
-/// the given authority.
+/// One end of service connections: TLS 1.2 or later. The authority must have signed the peer's
+/// certificate.
 /// @throws InputError naming the file that cannot be used
 asio::ssl::context make_server_tls(const TlsFiles& files);
 asio::ssl::context make_client_tls(const TlsFiles& files);
@@ -25,8 +25,7 @@ std::string tls_problem(const SSL* session, const asio::error_code& error);
 /// subject without one. Unprintable characters are written as %XX.
 std::string peer_name(const SSL* session);
 
-/// Requires, before a client's handshake, that the peer's certificate is for `host`, a name or
-/// address.
+/// Requires, before a handshake, that the peer's certificate is for `host`, a name or address.
 void expect_host(SSL* session, const std::string& host);
 
 }  // namespace proto
