@@ -31,7 +31,6 @@ struct MotionSample {
 ///
 /// Symbols in the derivations: q one count [rad], u the command, κ the joint's acceleration per
 /// unit of the command [rad/s²]. For a sliding joint read m for rad; its thresholds are a tenth.
-/// unit of the command [rad/s²]. Of a joint that slides read m for rad; its thresholds are a tenth.
 class MotionPlausibility {
  public:
   explicit MotionPlausibility(const SafetyLimits& limits);

@@ -376,7 +376,7 @@ Result<UnitLink::ConfigureAnswer> UnitLink::configure(
   const IoStatus status = request(message, settings, [&] {
     const std::span<const std::uint8_t> received = decoder_.message();
     if (received[0] == MESSAGE_SAMPLE || received[0] == MESSAGE_SAMPLE_COMPACT) {
-      // Of the old stream when stopping. Of the new one if its reply was lost, which leaves a gap.
+      // A sample of the old stream, or of the new one if its reply was lost, which leaves a gap.
       if (late_sample && take_sample(sample)) late_sample(sample);
       return false;
     }

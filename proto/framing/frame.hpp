@@ -18,11 +18,10 @@ namespace proto {
 ///
 ///   offset  size  field
 ///        0     4  length of the payload in bytes, little-endian
-///        4     n  payload: one protobuf envelope with exactly one field set, the member of its
-///        oneof
+///        4     n  payload: a protobuf envelope with exactly one field of its oneof set
 ///
-/// That field's number is the frame's type. It comes first in the payload, so that the size limit
-/// of the type applies before the payload is stored.
+/// The number of that field is the frame's type. It comes first in the payload, so that the size
+/// limit of the type applies before the payload is stored.
 
 /// Limits of one type of frame.
 struct FrameLimit {

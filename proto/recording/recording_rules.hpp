@@ -90,7 +90,7 @@ class RecordingRules {
 
   /// Returns the violation of a sample. Without one, the next sample must follow it.
   RuleBreach take(const Sample& sample);
-  /// The same for a reading, which must follow the previous one of its sensor.
+  /// Returns the violation of a reading. It must follow the last one of its sensor.
   RuleBreach take(const InertialReading& reading);
   RuleBreach take(const Command& command) const;
   RuleBreach take(const Gap& gap) const;
