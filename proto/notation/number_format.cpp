@@ -12,7 +12,7 @@ namespace {
 constexpr int kValueDigits = 5;      // of a value with unknown deviation
 constexpr double kShareMin = 1e-12;  // of the value; double precision ends at 1e-16
 
-/// Formats with significant digits and all digits before the point: "260e-9", not "2.6e2e-9".
+/// Formats with `digits` digits, but all before the point: "260e-9", not "2.6e2e-9".
 std::string print_digits(double number, int digits) {
   if (std::abs(number) >= std::pow(10.0, digits)) return fixed(number, 0);
   char text[64];

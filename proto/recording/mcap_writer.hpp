@@ -34,7 +34,7 @@ struct McapWriterOptions {
 /// use: dropped_message_count() did not increase, and there is room for the reason and for
 /// finish(). Or a block was dropped. In both cases stop recording, write the reason, and finish.
 ///
-/// Schemas and channels are written before the first chunk that needs them, and in its CRC.
+/// Schemas and channels are written before the first chunk that needs them, and again within it.
 ///
 /// Not thread-safe, except sync().
 class McapWriter {

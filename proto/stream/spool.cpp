@@ -58,7 +58,7 @@ std::uint64_t parse_name(const fs::path& path) {
   return parsed.ec == std::errc() && parsed.ptr == end ? first : 0;
 }
 
-// Makes a file durable, and later reads access the disk: after a failed fsync memory differs.
+// Makes a file durable and forces later reads to the disk: memory differs after a failed fsync.
 Status settle(int descriptor, const std::string& path) {
   if (::fdatasync(descriptor) != 0) return file_error(path, "cannot make durable", errno);
   ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);

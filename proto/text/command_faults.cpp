@@ -67,7 +67,7 @@ std::string usage_fault(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& command = command_of(program);
   const std::string name =
       program.get_name() + (&command == &program ? "" : " " + command.get_name());
-  // A mistyped option can also cause a missing one.
+  // If a required option is mistyped, it is reported as missing.
   const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const std::string word = lacks || extra ? unexpected(command) : "";
