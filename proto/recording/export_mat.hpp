@@ -14,7 +14,7 @@ inline constexpr const char* kMatMotors = "motors";
 inline constexpr const char* kMatCommandUnits = "command_units";
 
 /// Writes a recording as a MAT file, version 5, for MATLAB, Octave and SciPy. Variables, n samples
-/// and h hinges:
+/// and h joints:
 ///
 ///   time_s, commands, segment, sequence, device_time_us, command_sequence,
 ///   tripped, driving, fault_flags, error_count         n×1

@@ -31,7 +31,7 @@ struct RecordingInfo {
     double angle_rad_min = 0.0;       ///< over the valid readings, NaN if there are none
     double angle_rad_max = 0.0;
   };
-  std::vector<Channel> channels;  ///< by hinge
+  std::vector<Channel> channels;  ///< by channel
 
   struct Inertial {
     std::uint64_t reading_count = 0;
