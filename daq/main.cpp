@@ -22,12 +22,12 @@ using daq::ExitCode;
 
 daq::RunFlags flags;
 
-// The sentence about what a second Ctrl-C leaves behind, which a signal handler can write.
+// A message about the effect of a second Ctrl-C, written by a signal handler.
 std::string last_words;
 
-// The first Ctrl-C ends the run in order: the real-time loop sees it, whatever other threads wait
-// for. A second one, for whoever cannot wait, ends the process: the unit then switches off by its
-// own ttl. Nothing here touches a disk, which may hang.
+// The first Ctrl-C ends the run in order: the real-time loop stops, even if other threads are
+// blocked. A second one ends the process at once; the unit then switches off when the last
+// command's ttl expires. Nothing here accesses a disk, which may hang.
 extern "C" void request_stop(int signal) {
   flags.stop_loop.store(true);
   if (!flags.stop_asked.exchange(true)) return;
@@ -43,7 +43,7 @@ void stop_on_signals() {
   action.sa_handler = request_stop;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a full disk, not an end
+  std::signal(SIGXFSZ, SIG_IGN);  // report a file size limit as a full disk instead of ending
 }
 
 constexpr const char* kFooter =
@@ -104,7 +104,7 @@ class Commands {
     return daq::load_rig(run_.rig_path, run_.url, daq::RigUse::kWatch);
   }
 
-  // The names and the environment of rigcal's.
+  // The same names and environment variables as in rigcal.
   static CLI::Option* add_service(CLI::App& command, const std::string& help,
                                   daq::ServiceOptions& service) {
     auto* host_port = command.add_option("--service", service.host_port, help);

@@ -24,7 +24,7 @@ Opened open_sim(const Url& url) {
     return std::unique_ptr<Transport>(std::make_unique<sim::SimTransport>(
         std::move(simulation), std::move(time), "simulated unit " + url.address,
         config.settings.to_host.baud_rate));
-  } catch (const std::exception& fault) {  // proto::InputError: names file, line and remedy
+  } catch (const std::exception& fault) {  // proto::InputError: has file, line and remedy
     return Error{ErrorCode::kBadConfig, fault.what()};
   }
 }
@@ -34,7 +34,7 @@ struct Scheme {
   Opened (*open)(const Url& url);
 };
 
-// To add a transport: write its opener and name it here.
+// To add a transport: write a function that opens it and add it here.
 constexpr std::array kSchemes = {Scheme{"serial", open_serial}, Scheme{"pty", open_pty},
                                  Scheme{"tcp", open_tcp}, Scheme{"sim", open_sim}};
 

@@ -8,15 +8,16 @@
 
 namespace firmware_iface {
 
-/// Opens what the URL names. The table of schemes is in open_transport.cpp.
+/// Opens a transport by its URL. The table of schemes is in open_transport.cpp.
 ///
 ///   serial:///dev/ttyUSB0?baud=921600   a serial port, locked for this process alone
-///   pty:///path?baud=921600             a pseudo-terminal, e.g. of rigcal-sim; it does not pace
-///                                       bytes, the baud rate is what its far end keeps to
+///   pty:///path?baud=921600             a pseudo-terminal, e.g. of rigcal-sim; the baud rate is
+///   that
+///                                       of its other end, as the terminal does not limit bytes
 ///   tcp://host:port                     a serial-to-TCP server, or rigcal-sim --tcp
-///   sim:<file.textproto>                a simulated unit inside this process, in real time
+///   sim:<file.textproto>                a simulated unit within this process, in real time
 ///
-/// Errors name the URL and what to do about it.
+/// Errors contain the URL and the remedy.
 Result<std::unique_ptr<Transport>> open_transport(const std::string& url);
 
 }  // namespace firmware_iface

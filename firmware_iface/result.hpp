@@ -7,28 +7,28 @@
 
 namespace firmware_iface {
 
-/// Kinds of trouble with a port or the unit behind it.
+/// Kinds of failures of a port or the unit connected to it.
 enum class ErrorCode {
   kBadUrl,
   kPortNotFound,
   kPortBusy,
-  kPortFailed,       ///< the operating system refused; `detail` says what
-  kLineTooSlow,      ///< the baud rate does not carry the traffic
-  kUnitSilent,       ///< no answer within the stated time
-  kProtocolVersion,  ///< the unit speaks another version
+  kPortFailed,       ///< the operating system reports an error, given in `detail`
+  kLineTooSlow,      ///< the baud rate is too low for the traffic
+  kUnitSilent,       ///< no answer in time
+  kProtocolVersion,  ///< the unit uses another protocol version
   kLayoutMismatch,   ///< same version, different message layout
-  kUnitRefused,      ///< the unit answered, and declined
-  kBadConfig,        ///< a configuration file or value
+  kUnitRefused,      ///< the unit answered and refused
+  kBadConfig,        ///< invalid configuration file or value
 };
 
-/// What failed: `code` for the program, `detail` for the person at the rig.
-/// Never built on the real-time thread (detail allocates).
+/// A failure: `code` for the program, `detail` for the user at the rig. Never created on the
+/// real-time thread, because `detail` allocates.
 struct Error {
   ErrorCode code;
   std::string detail;  // e.g. "/dev/ttyACM0: no reply to HELLO within 200 ms"
 };
 
-/// A value or the Error that explains its absence. Until std::expected (C++23).
+/// A value, or the Error that prevented it. Until std::expected (C++23).
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -53,7 +53,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// The outcome of something that yields no value.
+/// The outcome of a function without a return value.
 using Status = Result<std::monostate>;
 
 inline Status success() { return std::monostate{}; }

@@ -9,24 +9,24 @@ namespace proto {
 
 enum class ErrorCode {
   kNotFound,        // no such file
-  kExists,          // would overwrite something
+  kExists,          // would overwrite a file
   kDiskFull,        // no space left, or a quota or size limit was reached
-  kInputOutput,     // any other trouble with a file
-  kDamaged,         // bytes that are not what they claim to be
-  kUnsupported,     // well-formed, but of a kind this program does not read
-  kTooLarge,        // beyond a stated limit
-  kClosed,          // used after it ended or failed
-  kVerifyMismatch,  // what was read back is not what was written
+  kInputOutput,     // any other file error
+  kDamaged,         // invalid content, e.g. a wrong checksum
+  kUnsupported,     // valid, but of a kind that this program does not read
+  kTooLarge,        // beyond a given limit
+  kClosed,          // used after it was closed or failed
+  kVerifyMismatch,  // data read back differ from the written data
 };
 
-/// What failed: `code` for the program, `detail` for the person at the rig.
-/// Never built on the real-time thread (detail allocates).
+/// A failure: `code` for the program, `detail` for the user at the rig. Never created on the
+/// real-time thread, because `detail` allocates.
 struct Error {
   ErrorCode code;
   std::string detail;  // e.g. "run.mcap: exists already; choose another name"
 };
 
-/// A value or the Error that explains its absence. Until std::expected (C++23).
+/// A value, or the Error that prevented it. Until std::expected (C++23).
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -51,7 +51,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// The outcome of something that yields no value.
+/// The outcome of a function without a return value.
 using Status = Result<std::monostate>;
 
 inline Status success() { return std::monostate{}; }

@@ -31,7 +31,7 @@ std::string time_now() {
   return text;
 }
 
-// However a commissioning ends, the motor is off.
+// Switches the motor off, however a commissioning ends.
 class StreamGuard {
  public:
   explicit StreamGuard(firmware_iface::UnitLink& unit) : unit_(unit) {}
@@ -52,7 +52,7 @@ std::string names_of(const auto& parts, auto member) {
   return names;
 }
 
-/// Record for the rig file; none where joints remain that nobody checked.
+/// Returns the record for the rig file; none if some joints have not been checked.
 std::optional<CommissionRecord> make_record(const RigConfig& rig, const Commissioning& found,
                                             const firmware_iface::UnitFacts& facts,
                                             const std::string& time) {
@@ -79,7 +79,7 @@ CommissionEdit make_edit(const Commissioning& found) {
   return edit;
 }
 
-/// A name for the file as it was, that is not taken.
+/// Returns an unused name for a copy of the original file.
 std::string backup_path(const std::string& path) {
   std::string backup = path + ".before-commission";
   for (int k = 2; std::filesystem::exists(backup); ++k) {
@@ -159,7 +159,7 @@ void require_writable_rig(const RigConfig& rig) {
                             "make it writable, or give a copy with --rig");
   }
   proto::check_output(rig.path, {});
-  // An edit of all that may be written, to meet a layout that cannot be edited before the work.
+  // Tries the largest edit first, to find a file layout that cannot be edited before the work.
   CommissionEdit edit{.channel = {}, .record = CommissionRecord{"x", "x", "x", "x"}};
   for (const ChannelConfig& channel : rig.channel) {
     edit.channel.push_back({channel.hinge, !channel.inverted, channel.offset_rad + 1.0});

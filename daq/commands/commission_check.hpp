@@ -8,15 +8,15 @@
 
 namespace daq {
 
-/// What a run has to say about the rig's commissioning.
+/// Result of checking a rig's commissioning before a run.
 struct CommissionNotice {
-  std::string text;      ///< empty: the rig is commissioned
-  bool refuses = false;  ///< the run must not be made
+  std::string text;      ///< message; empty: the rig is commissioned
+  bool refuses = false;  ///< the run must not start
 };
 
-/// A rig that is not commissioned, or changed since, runs scenarios of at most a quarter of each
-/// motor's command_max.
-/// @param is_allowed  the operator takes larger ones upon himself
+/// Limits a rig that is not commissioned, or has changed since, to scenarios of at most a quarter
+/// of each motor's command_max.
+/// @param is_allowed  the operator accepts larger commands
 CommissionNotice check_commissioning(const RigConfig& rig, const firmware_iface::UnitFacts& facts,
                                      const std::string& scenario_path, const Scenario& scenario,
                                      bool is_allowed);

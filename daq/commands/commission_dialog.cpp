@@ -22,7 +22,7 @@ constexpr double kSwitchOff_s_max = 1.0;
 constexpr double kRest_s_max = 15.0;
 constexpr Nanoseconds kStatusPeriod = std::chrono::milliseconds(100);
 
-// Of command_max: the first pulse, and by how much it is raised.
+// Levels of the test pulses, as shares of command_max.
 constexpr double kFirstLevel = 0.05, kLastLevel = 0.2;
 constexpr int kLevelCount = 4;
 constexpr double kPush_s = 0.5;
@@ -35,7 +35,7 @@ std::string level_text(const CheckedMotor& motor, double level) {
          notation::format_number(100.0 * level / motor.command_max, 3) + " % of command_max)";
 }
 
-// The link is gone, or the unit itself ended the trial in a way that no other trial will better.
+// Returns whether the cause concerns link or unit, so that a repetition would not help.
 bool is_of_link(TripCause cause) {
   return cause == TripCause::kLinkLost || cause == TripCause::kPortClosed ||
          cause == TripCause::kUnitRestarted;
@@ -45,7 +45,7 @@ bool is_of_link(TripCause cause) {
 
 // --- Reading and asking ---
 
-// Each sample is answered with "output off", which also serves a unit that the host paces.
+// Answers each sample with "output off", which also suits a unit that the host paces.
 bool CommissionDialog::read_sample(EncoderWatch& watch) {
   const Nanoseconds period = sample_period(found_.rig(), unit_.facts());
   const Nanoseconds until = unit_.transport().now() + 2 * period;
@@ -140,7 +140,7 @@ void CommissionDialog::say(const Findings& findings) {
   }
 }
 
-// A step that found a fault may be repeated; what it found then is all that counts.
+// Repeats a step with a fault on request; only the last results count.
 void CommissionDialog::repeat(const Step& step) {
   for (;;) {
     const Findings findings = step();
@@ -219,7 +219,7 @@ Findings CommissionDialog::turn_joint(std::size_t index) {
 
 Findings CommissionDialog::find_zero(std::size_t index) {
   const CheckedJoint& joint = found_.joints()[index];
-  if (!joint.is_turned || !joint.is_scaled) return {};  // its position means nothing yet
+  if (!joint.is_turned || !joint.is_scaled) return {};  // its position is not meaningful yet
   const JointGuide guide = read_joint_guide(found_.rig(), joint.name);
   const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
   EncoderWatch watch;

@@ -13,31 +13,31 @@
 
 namespace daq {
 
-/// Ends a commissioning early, with the motor off and nothing written.
+/// Ends a commissioning early, with the motor off and no files written.
 struct CommissionEnded {
   ExitCode code = ExitCode::kNotCommissioned;
   std::string sentence;
 };
 
-/// The steps of a commissioning: asks the operator, records, and hands over what was recorded.
+/// The steps of a commissioning: asks the operator, records samples, calls Commissioning.
 class CommissionDialog {
  public:
-  /// The stream of `unit` is on. All references outlive the dialog.
+  /// The stream of `unit` must be running. All references must outlive the dialog.
   CommissionDialog(Commissioning& commissioning, firmware_iface::UnitLink& unit,
                    BlackBox& black_box, const std::atomic<bool>& stop, Operator& person)
       : found_(commissioning), unit_(unit), black_box_(black_box), stop_(stop), person_(person) {}
 
-  /// All steps. @throws CommissionEnded; proto::InputError when the operator has left
+  /// Runs all steps. @throws CommissionEnded; proto::InputError if the operator has left
   void run();
 
-  /// An answer of the operator's; meanwhile the motor is off.
+  /// Returns an answer of the operator. The motor is off meanwhile.
   /// @throws as run()
   std::string ask(const std::string& question);
 
-  /// What was found and accepted.
+  /// Returns the accepted results.
   const Findings& findings() const { return findings_; }
 
-  /// Trips the unit, and makes sure that it drives no more. @throws CommissionEnded
+  /// Trips the unit, and verifies that its output is off. @throws CommissionEnded
   void switch_off();
 
  private:
@@ -67,7 +67,7 @@ class CommissionDialog {
   const std::atomic<bool>& stop_;
   Operator& person_;
   Findings findings_;
-  double level_ = 0.0;  // at which the motor moves
+  double level_ = 0.0;  // level at which the motor moves its joint
 };
 
 }  // namespace daq

@@ -55,7 +55,7 @@ void print_warning(const Settings& settings, std::ostream& out) {
   out << "Keep clear of the motors. Ctrl-C trips the unit and ends the test.\n\n";
 }
 
-// A requirement appears when its check begins, its outcome when the check ends.
+// Prints a requirement when its check starts, and its result when the check ends.
 void print_begin(const Check& check, std::size_t width, std::ostream& out) {
   out << padded(check.id, kIdWidth) << padded(check.requirement, width) << std::flush;
 }

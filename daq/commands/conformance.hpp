@@ -12,18 +12,19 @@ namespace daq {
 
 struct ConformanceOptions {
   std::string url;
-  std::string json_path;  ///< "-": standard output, with the table on standard error; empty: none
+  std::string
+      json_path;  ///< "-": to standard output, with the table on standard error; empty: none
   std::vector<std::string> only;  ///< numbers of requirements; empty: all
   firmware_iface::conformance::Settings settings;
 };
 
 /// Tests the unit against PROTOCOL.md and prints a table of requirements. Leaves the unit tripped.
-/// @return kTrouble when a check failed, the port failed or `stop` ended the test
-/// @throws proto::InputError for a number that no check has
+/// @return kTrouble if a check failed, the port failed or `stop` ended the test
+/// @throws proto::InputError for an unknown requirement number
 ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<bool>& stop,
                           std::ostream& out, std::ostream& err);
 
-/// The report as a JSON object.
+/// Returns the report as a JSON object.
 std::string conformance_json(const std::string& url,
                              const firmware_iface::conformance::Settings& settings,
                              const firmware_iface::conformance::Report& report);

@@ -4,17 +4,16 @@
 
 namespace daq {
 
-/// How `rigcal-daq` ends, as process exit codes.
+/// Exit statuses of `rigcal-daq`.
 enum class ExitCode : int {
-  kDone = 0,      ///< finished, or stopped by the operator
-  kTrouble = 1,   ///< port, unit, disk; a machine unfit for the loop
-  kBadInput = 2,  ///< command line or file
-  kTripped = 3,   ///< a safety limit switched the output off
-  kNotCommissioned =
-      4,  ///< a run that only a commissioned rig may make, or its commissioning failed
+  kDone = 0,             ///< finished, or stopped by the operator
+  kTrouble = 1,          ///< error of port, unit or disk, or a computer that is too slow
+  kBadInput = 2,         ///< error in the command line or a file
+  kTripped = 3,          ///< a safety limit switched the output off
+  kNotCommissioned = 4,  ///< the run needs a commissioned rig, or its commissioning failed
 };
 
-/// Says on the error stream what went wrong. @return kTrouble
+/// Prints an error message on standard error. @return kTrouble
 ExitCode fail(const std::string& detail);
 
 }  // namespace daq

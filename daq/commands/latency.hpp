@@ -11,11 +11,11 @@
 
 namespace daq {
 
-/// What a machine's wake-up latency allows, in the manner of LinuxCNC's latency test.
+/// Assessment of a computer's wake-up latency, as in LinuxCNC's latency test.
 enum class LatencyVerdict { kExcellent, kGood, kUsable, kUnusable };
 
-/// By the longest latency seen: below 20 µs excellent, below 100 µs good, below half a period
-/// usable (samples stay in order, single commands take effect a tick late), else unusable.
+/// Rates the longest latency: below 20 µs excellent, below 100 µs good, below half a period usable
+/// (samples stay in order, single commands act a tick late), else unusable.
 LatencyVerdict judge_latency(Nanoseconds longest, Nanoseconds period);
 
 struct LatencyOptions {
@@ -30,15 +30,14 @@ struct LatencyResult {
   std::int64_t skipped_periods = 0;
 };
 
-/// "too slow for 1 kHz: 2 of 3000 periods missed", "good for 1 kHz: at most 87 µs late".
+/// Returns "too slow for 1 kHz: 2 of 3000 periods missed", "good for 1 kHz: at most 87 µs late".
 std::string describe_verdict(const LatencyResult& result, Nanoseconds period);
 
-/// Sleeps to absolute deadlines on a thread with the given settings, as the loop does, and measures
-/// how late it wakes.
+/// Measures the delays of sleeping to absolute deadlines, on a thread with the given settings.
 LatencyResult measure_latency(const LatencyOptions& options);
 
-/// Runs the measurement and prints what was granted, the distribution and a verdict.
-/// @return kTrouble where the verdict is that the machine cannot be used
+/// Runs the measurement and prints the granted settings, the distribution and a rating.
+/// @return kTrouble if the computer is unusable
 ExitCode run_latency(const LatencyOptions& options, std::ostream& out);
 
 }  // namespace daq

@@ -29,7 +29,7 @@ LoopSettings trial_settings(const RigConfig& rig, const firmware_iface::UnitFact
   return settings;
 }
 
-// Takes what the loop has published.
+// Takes the records of the loop.
 class TrialRecorder {
  public:
   TrialRecorder(std::size_t channel_count, std::size_t joint, std::size_t motor)
@@ -73,7 +73,7 @@ MotorTrial run_nudge(const RigConfig& rig, firmware_iface::UnitLink& unit, Black
   SafetyLimits limits = with_reading_times(rig.limits, rig, unit.facts());
   double& command_max = limits.motor[motor].command_max;
   command_max = std::min(command_max, std::abs(nudge.level));
-  // The push is short, and whether it moves its joint is what it is to show.
+  // No stall check: the push is short, and serves to find out whether the joint moves.
   limits.motion[nudge.joint].stall_time_s = kNoStall_s;
   const double duration_s = 2.0 * nudge.push_s_max + nudge.rest_s + 1.0;
   const auto loop = std::make_unique<ControlLoop>(

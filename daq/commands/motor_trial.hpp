@@ -12,18 +12,18 @@
 
 namespace daq {
 
-/// What one pulse or ramp did.
+/// Result of one pulse or ramp.
 struct MotorTrial {
   std::vector<NudgeSample> samples;
-  std::vector<double> motion_rad;  ///< of each channel, largest magnitude
-  std::vector<int> delays;         ///< of commands, in ticks
+  std::vector<double> motion_rad;  ///< largest magnitude for each channel
+  std::vector<int> delays;         ///< delays of commands [ticks]
   std::optional<Trip> trip;
 };
 
-/// Runs a nudge through the loop of a run, with its monitor and limits, on a stream that is on.
-/// Begins by clearing the unit's trip and ends with the output off, sooner when `stop` is set.
-/// @param motor  in the unit's order; all others are commanded zero
-/// @param alarm  called once if the unit drives on after a trip
+/// Runs a nudge in the loop of a run, with its monitor and limits, on a running stream. Clears the
+/// unit's trip first, and ends with the output off; `stop` ends it early.
+/// @param motor  in the unit's order; all others get commands of zero
+/// @param alarm  called once if the unit still drives after a trip
 MotorTrial run_nudge(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
                      const NudgeSettings& nudge, std::size_t motor, const std::atomic<bool>& stop,
                      const std::function<void()>& alarm);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kColumns = 96;
 constexpr std::size_t kAnswerMax = 1000;
 
-// Columns of a terminal: bytes that continue a character of UTF-8 take none.
+// Returns the width in columns; continuation bytes of UTF-8 take none.
 std::size_t columns_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -28,7 +28,7 @@ std::size_t columns_of(const std::string& text) {
 
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent) {
   std::string lines, line;
-  std::size_t used = 0;  // columns of the line, its indentation included
+  std::size_t used = 0;  // columns in use, including the indentation
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
@@ -52,7 +52,7 @@ void OperatorConsole::begin_line() {
   asks_ = shows_ = false;
 }
 
-// A terminal gets lines that fit; what a script reads are whole sentences.
+// On a terminal lines are wrapped; a script reads whole sentences.
 std::string OperatorConsole::paragraph(const std::string& text, std::size_t indent) const {
   if (!terminal_) return text;
   const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
@@ -102,7 +102,7 @@ std::optional<std::string> OperatorConsole::take_answer() {
   if (end == std::string::npos) return {};
   std::string answer = typed_.substr(0, end);
   typed_.erase(0, end + 1);
-  // A terminal has shown the end of the line behind what stood there.
+  // On a terminal, the operator's Enter has already ended the line.
   if ((asks_ || shows_) && ::isatty(input_) == 0) out_ << '\n';
   asks_ = shows_ = false;
   const std::size_t first = std::min(answer.find_first_not_of(" \t\r"), answer.size());

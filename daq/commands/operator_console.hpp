@@ -6,38 +6,38 @@
 
 namespace daq {
 
-/// The person at the rig: reads sentences and answers in lines.
+/// The operator at the rig, who reads sentences and answers in lines.
 class Operator {
  public:
   virtual ~Operator() = default;
 
-  /// A paragraph, whose further lines are indented by `indent`.
+  /// Prints a paragraph, whose further lines are indented by `indent`.
   virtual void say(const std::string& text, std::size_t indent = 0) = 0;
 
-  /// A paragraph that waits for an answer.
+  /// Prints a paragraph that waits for an answer.
   virtual void ask(const std::string& question, std::size_t indent = 0) = 0;
 
-  /// A line as it is.
+  /// Prints a line unchanged.
   virtual void say_line(const std::string& line) = 0;
 
-  /// A line that changes in place; shown on a terminal alone.
+  /// Prints a line that is updated in place; on a terminal only.
   virtual void show(const std::string& status) = 0;
 
-  /// A line of the operator's, without its end, if there is one; never waits.
+  /// Returns a line of input without its end, if there is one; never waits.
   virtual std::optional<std::string> take_answer() = 0;
 
-  /// True once no answer can come any more.
+  /// Returns whether no more input can come.
   virtual bool has_left() = 0;
 
-  /// Forgets what was typed before it was asked for, on a terminal.
+  /// Discards input typed before a question, on a terminal.
   virtual void forget_typed() = 0;
 };
 
-/// An operator at a terminal, or a script at a pipe.
+/// Console at a terminal, or a script at a pipe.
 class OperatorConsole final : public Operator {
  public:
   /// @param input     descriptor to read from
-  /// @param terminal  whether `out` is one
+  /// @param terminal  `out` is a terminal
   OperatorConsole(int input, std::ostream& out, bool terminal)
       : input_(input), out_(out), terminal_(terminal) {}
 
@@ -54,7 +54,7 @@ class OperatorConsole final : public Operator {
   std::string paragraph(const std::string& text, std::size_t indent) const;
   void read_input();
 
-  int input_;  // negative: has ended
+  int input_;  // negative: ended
   std::ostream& out_;
   bool terminal_;
   bool asks_ = false;   // the last line is a question
@@ -62,8 +62,8 @@ class OperatorConsole final : public Operator {
   std::string typed_;
 };
 
-/// Text in lines of at most so many columns, broken between words; lines after the first begin with
-/// `indent` blanks. A word that is longer stays whole.
+/// Wraps text to lines of at most `columns`, broken between words; further lines start with
+/// `indent` blanks. A longer word is not broken.
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent);
 
 }  // namespace daq

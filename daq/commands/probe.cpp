@@ -13,7 +13,7 @@ namespace {
 constexpr Nanoseconds kProbeTime = std::chrono::seconds(1);
 constexpr Nanoseconds kViewPeriod = std::chrono::milliseconds(100);
 
-// Over the view before where there is one. Each line wipes what is left of a longer one.
+// Overwrites the previous view, if any. Each line erases the rest of a longer one.
 void print_in_place(const std::vector<std::string>& lines, bool first, std::ostream& out) {
   const std::string up = "\x1b[" + std::to_string(lines.size()) + "A";
   if (!first) out << proto::TerminalCodes{up};

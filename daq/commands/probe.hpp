@@ -8,13 +8,13 @@
 
 namespace daq {
 
-/// Greets the unit, says what it is, and shows a second of its samples as a table: counts, angles,
-/// validity, losses. Drives nothing.
+/// Connects to the unit, describes it, and shows one second of its samples as a table: counts,
+/// angles, validity, losses. Drives nothing.
 ExitCode probe_unit(const RigConfig& rig, std::ostream& out);
 
-/// A view of the rig until `stop` is set: angles, speeds, output, timing, losses. Drives nothing.
-/// @param in_place  `out` is a terminal: renew the view ten times a second; else write it once, at
-///                  the end
+/// Shows the rig until `stop` is set: angles, speeds, output, timing, losses. Drives nothing.
+/// @param in_place  `out` is a terminal: update the view ten times a second; else print it once, at
+///     the end
 ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, bool in_place,
                       std::ostream& out);
 

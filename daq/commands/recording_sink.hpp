@@ -13,12 +13,12 @@
 
 namespace daq {
 
-/// The recording of a run. A thread of its own writes to the disk, in order, and makes what it
-/// wrote durable a few times a second: a disk that is slow or hangs delays nobody else.
+/// Writes the recording of a run. A separate thread writes to the disk, in order, and makes the
+/// data durable a few times a second. So a slow or hanging disk delays no other thread.
 class RecordingSink final : public RunSink {
  public:
   explicit RecordingSink(proto::RecordingWriter writer);
-  /// Waits for the disk to take what was handed over.
+  /// Waits until the disk has taken all passed data.
   ~RecordingSink() override;
 
   proto::Status write(const proto::Sample& message) override { return hand_over(message); }
@@ -28,25 +28,24 @@ class RecordingSink final : public RunSink {
   proto::Status write(const proto::ClockFit& message) override { return hand_over(message); }
   proto::Status write(const proto::LoopStats& message) override { return hand_over(message); }
 
-  /// Events are rare, and a trip must outlive whatever comes next: handed to the system at once.
+  /// Writes an event at once, as events are rare and a trip must survive whatever follows.
   proto::Status write(const proto::Event& message) override;
 
   /// Wakes the thread. @return status()
   proto::Status idle() override;
 
-  /// The first failure of writing something or of making it durable.
+  /// Returns the first failure of writing or of making data durable.
   proto::Status status() const;
 
   std::size_t unwritten_count() const override { return unwritten_count_.load(); }
 
-  /// Goes up at least ten times a second unless the disk keeps the thread waiting.
+  /// Incremented at least ten times a second, unless the disk blocks the thread.
   const std::atomic<std::uint64_t>& heartbeat() const { return heartbeat_; }
 
-  /// Completes the recording and gives it its name, as soon as the disk has taken everything.
-  /// Nothing can be written afterwards.
+  /// Completes the recording and gives it its name. Nothing can be written afterwards.
   proto::Status finish();
 
-  /// Samples in parts of the recording that could not be written; after finish().
+  /// Returns the number of samples that could not be written; after finish().
   std::uint64_t lost_sample_count() const { return writer_.lost_sample_count(); }
 
  private:
@@ -62,12 +61,12 @@ class RecordingSink final : public RunSink {
   void note(const proto::Status& status);
   void stop();
 
-  proto::RecordingWriter writer_;  // of the thread below, while it runs
+  proto::RecordingWriter writer_;  // used by the thread while it runs
   std::atomic<std::size_t> unwritten_count_{0};
   std::atomic<std::uint64_t> heartbeat_{0};
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "the real-time thread reads it");
 
-  mutable std::mutex mutex_;  // of the members below
+  mutable std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::deque<Task> tasks_;
   bool stopping_ = false;

@@ -39,7 +39,7 @@ constexpr milliseconds kDiskPatience(1000);
 constexpr milliseconds kStreamShortPatience(300);
 constexpr std::chrono::seconds kStreamPatience(5);
 
-// A name for a new file: with that ending, in a folder that exists, not taken.
+// Checks the path of a new file: the extension, an existing folder, an unused name.
 void require_new_file(const std::string& path, const std::vector<std::string>& extensions) {
   const std::filesystem::path file(path);
   proto::check_ending(path, extensions);
@@ -83,7 +83,7 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
   return header;
 }
 
-// The file's name and the time make the id unique; a session id has no other characters.
+// File name and time make the id unique; other characters are not allowed in a session id.
 proto::StreamSession make_session(const RunOptions& options, const proto::RecordingHeader& header) {
   proto::StreamSession session;
   for (const char c : std::filesystem::path(options.out_path).stem().string().substr(0, 30)) {
@@ -98,7 +98,7 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   return session;
 }
 
-// What a scenario commands. A rig without a motor has a command of zero, as its recordings do.
+// Returns a scenario's commands. Without a motor there is one command of zero, as in recordings.
 CommandPlan plan_of(const Scenario& scenario, const RigConfig& rig, double period_s) {
   std::vector<PlannedMotor> motors;
   for (const MotorConfig& motor : rig.motor) motors.push_back({motor.joint, motor.command_unit});
@@ -122,13 +122,13 @@ proto::Status attach_inputs(proto::RecordingWriter& writer, const RigConfig& rig
 
 using Say = std::function<void(const std::string&)>;
 
-// Where a run goes.
+// Destinations of a run.
 struct Sinks {
   std::unique_ptr<RecordingSink> recording;
-  std::unique_ptr<StreamSink> stream;  // null without a service
+  std::unique_ptr<StreamSink> stream;  // null: no service
 };
 
-// Says when the service is away, when it will lack samples, and when it is back.
+// Reports when the service is unreachable, when it will lack samples, and when it is back.
 class StreamWatch {
  public:
   StreamWatch(const StreamSink* stream, Say say) : stream_(stream), say_(std::move(say)) {}
@@ -150,7 +150,7 @@ class StreamWatch {
   bool loses_samples_ = false;
 };
 
-// Supervises until the loop has ended; asks it to where the disk demands it.
+// Supervises until the loop has ended; stops the loop if the disk fails.
 void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
                RunProgress& progress) {
   while (!thread.ended()) {
@@ -197,7 +197,7 @@ void print_summary(const ControlLoop& loop, const Supervisor& supervisor, double
   if (!output.empty()) out << output << '\n';
 }
 
-// With sample 0 and every so many after it a reading is due.
+// A reading is due with sample 0 and every `divider` samples.
 void print_readings(const RigConfig& rig, const std::array<int, INERTIAL_SENSORS_MAX>& dividers,
                     const Supervisor& supervisor, std::optional<std::uint64_t> samples_sent,
                     std::ostream& out) {
@@ -223,7 +223,7 @@ LoopSettings loop_settings(const RigConfig& rig, const ScenarioConfig& scenario,
           .storage_heartbeat = &heartbeat};
 }
 
-// Of a run whose recording is whole as far as the disk goes.
+// Returns the exit status of a run whose recording is complete on the disk.
 ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
   if (supervisor.accounts().lost_in_ring > 0) return ExitCode::kTrouble;
   if (loop.trip() == nullptr) return ExitCode::kDone;
@@ -241,7 +241,7 @@ ExitCode outcome(const ControlLoop& loop, const Supervisor& supervisor) {
 
 std::string spool_folder(const RunOptions& options) { return options.out_path + ".spool"; }
 
-// Makes the recording, with its attachments.
+// Creates the recording, with its attachments.
 using OpenRecording = std::function<proto::Result<std::unique_ptr<RecordingSink>>()>;
 
 proto::Result<std::unique_ptr<RecordingSink>> open_recording(const std::string& path,
@@ -278,7 +278,7 @@ proto::Result<Sinks> open_sinks(const RunOptions& options,
   return sinks;
 }
 
-// Runs what may wait for a disk that hangs, and says so, from another thread, if it takes long.
+// Calls a function that may wait for a hanging disk; another thread reports if it takes long.
 template <typename Work>
 auto with_patience(const std::string& path, const RunFlags& flags, const Say& say,
                    const Work& work) {
@@ -317,7 +317,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
       " --service " + options.service.host_port);
 }
 
-// From the first sample to the finished recording.
+// Runs from the first sample to the finished recording.
 ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioConfig& scenario,
                UnitSession& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
   firmware_iface::UnitLink& unit = *session.unit;
@@ -380,7 +380,7 @@ ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& 
     return ExitCode::kNotCommissioned;
   }
   if (!notice.text.empty()) out << "note: " << notice.text << '\n';
-  // The stream first: a line that cannot carry it must not leave an empty recording behind.
+  // Start the stream first: if the line is too slow for it, no empty recording is left behind.
   if (const auto on = unit.start_stream(stream_settings(rig, unit.facts())); !on.ok()) {
     return fail(on.error().detail);
   }
@@ -406,7 +406,7 @@ ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::
                             options.rig_path + " --scenario " + options.scenario_path +
                             " --plot motion.svg' draws both on the rig file's model");
   }
-  constexpr double kPlanPeriod_s = 1e-3;  // of a unit that ticks at 1 kHz
+  constexpr double kPlanPeriod_s = 1e-3;  // of a unit with 1 kHz ticks
   const CommandPlan plan = plan_of(scenario, rig, kPlanPeriod_s * rig.divider);
   const bool picture = std::filesystem::path(path).extension() == ".svg";
   proto::write_file(path, picture ? plan_svg(plan, scenario.name()) : plan_csv(plan));

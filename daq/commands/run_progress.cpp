@@ -25,7 +25,7 @@ std::string progress_bar(double share, int width) {
 }
 
 std::string describe_delays(const DelayCounts& delays, double tick_s) {
-  const std::size_t longest = delays.size() - 1;  // counts all longer delays as well
+  const std::size_t longest = delays.size() - 1;  // also counts all longer delays
   double total = 0.0;
   std::size_t first = delays.size(), last = 0;
   for (std::size_t k = 0; k < delays.size(); ++k) {

@@ -17,7 +17,7 @@ using firmware_iface::Error;
 using firmware_iface::ErrorCode;
 using firmware_iface::UnitFacts;
 
-// What of the rig file's motors the unit contradicts; empty when nothing.
+// Returns how the unit contradicts the rig file's motors; empty if it does not.
 std::string motor_contradiction(const RigConfig& rig, const UnitFacts& facts) {
   std::ostringstream what;
   if (static_cast<int>(rig.motor.size()) > facts.motor_count) {
@@ -60,7 +60,7 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
   for (std::size_t j = 0; j < rig.channel.size(); ++j) {
     const ChannelConfig& channel = rig.channel[j];
     const std::uint32_t in_unit = facts.encoder[j].counts_per_turn;
-    if (channel.slides || in_unit == 0) continue;  // the unit does not know metres
+    if (channel.slides || in_unit == 0) continue;  // the unit does not describe counts per metre
     if (channel.counts_per_turn == static_cast<double>(in_unit)) continue;
     what << "the unit counts " << in_unit << " per turn on channel " << j << ", " << rig.path
          << " says " << channel.counts_per_turn << " for hinge \"" << channel.hinge
@@ -72,7 +72,7 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
          << " lists " << rig.inertial.size() << "; correct unit { inertial { ... } }";
     return what.str();
   }
-  for (std::size_t i = 0; i < rig.limits.inertial.size(); ++i) {  // none without safety
+  for (std::size_t i = 0; i < rig.limits.inertial.size(); ++i) {  // empty without a safety section
     const InertialLimits& own = rig.limits.inertial[i];
     const double period_s = 1e-9 * static_cast<double>(sample_period(rig, facts).count()) *
                             inertial_dividers(rig, facts)[i];

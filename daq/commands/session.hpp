@@ -11,42 +11,41 @@
 
 namespace daq {
 
-/// An open line to a rig's unit, with the conversation on it. Members refer to one another, so it
-/// stays where it was made.
+/// An open connection to a rig's unit. Its members refer to one another, so it must not be moved.
 struct UnitSession {
   std::unique_ptr<firmware_iface::Transport> transport;
   BlackBox black_box;
   std::unique_ptr<firmware_iface::UnitLink> unit;
 };
 
-/// Opens the rig's URL, greets the unit, and checks that it is the one the rig file describes:
-/// channels, counts per turn, command range, ttl. Says what was opened and what the unit is.
+/// Opens the rig's URL, connects to the unit, and checks that it matches the rig file: channels,
+/// counts per turn, command range, ttl. Prints the port and the unit's description.
 firmware_iface::Result<std::unique_ptr<UnitSession>> open_session(const RigConfig& rig,
                                                                   std::ostream& out);
 
-/// What of the rig file the unit contradicts, one sentence; empty when nothing. A unit may have
-/// motors that the rig does not use: they are commanded zero.
+/// Returns how the unit contradicts the rig file, one sentence; empty if it does not. A unit may
+/// have motors that the rig does not use: their commands are zero.
 std::string contradiction(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
 firmware_iface::StreamSettings stream_settings(const RigConfig& rig,
                                                const firmware_iface::UnitFacts& facts);
 
-/// Samples between two readings of each inertial sensor of the rig file; those not stated as few as
-/// the unit can.
+/// Returns the number of samples between two readings of each inertial sensor of the rig file; if
+/// not given there, the smallest that the unit supports.
 std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers(const RigConfig& rig,
                                                         const firmware_iface::UnitFacts& facts);
 
-/// The limits with the times that follow from how often sensors are read.
+/// Returns the limits, with default times that follow from the sensors' reading rates.
 SafetyLimits with_reading_times(SafetyLimits limits, const RigConfig& rig,
                                 const firmware_iface::UnitFacts& facts);
 
-/// Time between samples by the unit's clock.
+/// Returns the time between samples by the unit's clock.
 Nanoseconds sample_period(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
-/// From counts to readings for each inertial sensor of the rig file.
+/// Returns the scales from counts to readings for the inertial sensors of the rig file.
 std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial_scales(const RigConfig& rig);
 
-/// From counts to angle for each channel of the rig file.
+/// Returns the scales from counts to angles for the channels of the rig file.
 std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig);
 
 }  // namespace daq

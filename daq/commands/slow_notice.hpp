@@ -8,8 +8,8 @@
 
 namespace daq {
 
-/// Calls a function once if this object still exists after so long, on a thread of its own: for a
-/// scope that may wait for a disk that hangs.
+/// Calls a function once, on a separate thread, if this object still exists after a given time. For
+/// scopes that may wait for a hanging disk.
 class SlowNotice {
  public:
   SlowNotice(std::chrono::milliseconds patience, std::function<void()> notice);

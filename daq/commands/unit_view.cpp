@@ -71,7 +71,7 @@ std::string UnitView::hinge_line(std::size_t channel) const {
                 sample_.encoder_is_valid(static_cast<int>(channel)) ? "good" : "MISSING");
 }
 
-// Missing: two readings that were due have not come; the last sample's are still under way.
+// Missing means that two due readings are absent; the last sample's may still be on the way.
 std::string UnitView::inertial_line(std::size_t sensor) const {
   constexpr std::uint64_t kReadingsLate = 2;
   const firmware_iface::UnitInertial& reading = readings_[sensor];

@@ -12,17 +12,17 @@
 
 namespace daq {
 
-/// What a unit says at this moment, as lines of text for a person. Reads its samples and answers
-/// each with "output off", which also serves a unit that the host paces.
+/// Shows a unit's present state as lines of text. Reads its samples and answers each with "output
+/// off", which also suits a unit that the host paces.
 class UnitView {
  public:
-  /// `unit` outlives the view; its stream has been started.
+  /// `unit` must outlive the view; its stream must be running.
   UnitView(const RigConfig& rig, firmware_iface::UnitLink& unit);
 
-  /// Reads for so long. False when the unit is gone.
+  /// Reads samples for this duration. Returns false if the unit is gone.
   bool watch(Nanoseconds duration);
 
-  /// The same number of lines each time.
+  /// Returns the same number of lines each time.
   std::vector<std::string> lines() const;
 
  private:
@@ -38,7 +38,8 @@ class UnitView {
   std::array<double, kJointsMax> angle_rad_{};
   std::array<JointTracker, kJointsMax> trackers_{};
   std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers_;
-  std::array<firmware_iface::UnitInertial, INERTIAL_SENSORS_MAX> readings_{};  // the last of each
+  std::array<firmware_iface::UnitInertial, INERTIAL_SENSORS_MAX>
+      readings_{};  // last reading of each sensor
   TimingHistogram jitter_;
 };
 

@@ -28,7 +28,7 @@ std::string position_text(double value, bool slides) {
   return slides ? number(1e3 * value) + " mm" : number(value) + " rad";
 }
 
-// Advice for an encoder that counts a usual factor too much or too little.
+// Advice for an encoder whose counts are wrong by a usual factor.
 std::string advise_factor(const ChannelConfig& channel, double factor) {
   const std::string likely =
       scale_field(channel) + std::string(": ") + number(channel.counts_per_turn * factor, 7);
@@ -222,7 +222,7 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
 
 Findings Commissioning::conclude_turns() {
   Findings findings;
-  std::vector<std::string> owner(rig_.channel.size());  // of each encoder
+  std::vector<std::string> owner(rig_.channel.size());  // joint of each encoder
   for (const CheckedJoint& joint : joints_) {
     if (!joint.is_turned) continue;
     if (!owner[joint.encoder].empty()) {
@@ -233,7 +233,7 @@ Findings Commissioning::conclude_turns() {
     }
     owner[joint.encoder] = joint.name;
   }
-  // Joints that were not checked, or did not count, have their own encoder if nobody else has.
+  // Joints that were not checked, or did not count, keep their own encoder unless it was assigned.
   for (std::size_t e = 0; e < owner.size(); ++e) {
     const std::string& listed = rig_.channel[e].hinge;
     if (owner[e].empty() && std::ranges::find(owner, listed) == owner.end()) owner[e] = listed;
@@ -400,7 +400,7 @@ Findings Commissioning::add_reversed(std::size_t index) {
            (is_negative ? "positive" : "negative") + "; its encoder's sign was right by hand."}};
 }
 
-// Where ramps did not move the joint, its dead band is not known, and no limits follow.
+// Called only if the ramps moved the joint, as limits need its dead band.
 Findings Commissioning::judge_stall(CheckedMotor& motor) const {
   const JointMotion& motion = rig_.limits.motion[motor.channel];
   const bool slides = rig_.channel[motor.channel].slides;
@@ -427,7 +427,7 @@ Findings Commissioning::judge_stall(CheckedMotor& motor) const {
 
 Findings Commissioning::add_ramps(std::size_t index, const NudgeFinding& rise,
                                   const NudgeFinding& fall, std::optional<int> delay_ticks) {
-  constexpr double kLargeDeadBand = 0.1;  // of command_max
+  constexpr double kLargeDeadBand = 0.1;  // share of command_max
   CheckedMotor& motor = motors_[index];
   motor.figures = motor_figures(level_, positive_, negative_, rise, fall);
   motor.figures.delay_ticks = delay_ticks;

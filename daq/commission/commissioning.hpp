@@ -12,12 +12,12 @@
 
 namespace daq {
 
-/// One sentence of a commissioning.
+/// One result of a commissioning, as a sentence.
 struct Finding {
   enum class Kind {
     kGood,
     kNote,
-    kChange,  ///< the rig file's unit section is to be changed, which commissioning does
+    kChange,  ///< the rig file's unit section must change, which commissioning does
     kFault,   ///< something at the rig or in another section must be corrected first
   };
   Kind kind = Kind::kGood;
@@ -25,22 +25,22 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-/// What a commissioning found about one joint with an encoder.
+/// Results for one joint with an encoder.
 struct CheckedJoint {
   std::string name;
-  std::size_t encoder = 0;     ///< of the unit, that counts when it moves
-  double counted_share = 0.0;  ///< of the counts expected in a motion by hand, signed
+  std::size_t encoder = 0;     ///< index of the unit's encoder that counts when the joint moves
+  double counted_share = 0.0;  ///< counts / expected counts of a motion by hand, signed
   bool inverted = false;
   double offset = 0.0;          ///< for the rig file [rad] or [m]
-  double present_offset = 0.0;  ///< so that the zero it was brought to is exactly zero
+  double present_offset = 0.0;  ///< makes the zero shown by the operator exactly zero
   bool has_zero = false;
-  bool rests = false;      ///< its encoder keeps still while nobody touches it
-  bool is_turned = false;  ///< its encoder and sign are known
+  bool rests = false;      ///< the encoder does not count while nobody touches the joint
+  bool is_turned = false;  ///< encoder and sign are known
   bool is_scaled = false;  ///< counts_per_turn is confirmed
   bool is_reliable() const { return rests && is_turned && is_scaled; }
 };
 
-/// What a commissioning found about the motor of a joint.
+/// Results for the motor of a joint.
 struct CheckedMotor {
   std::string joint;
   std::string command_unit;
@@ -48,54 +48,54 @@ struct CheckedMotor {
   std::size_t index = 0;    ///< in the unit's order
   std::size_t channel = 0;  ///< of the joint
   MotorFigures figures;
-  std::optional<StallLimits> stall;  ///< for the rig file, where its own do not suit
-  bool is_good = false;              ///< moves its joint both ways, as the rig file says
+  std::optional<StallLimits> stall;  ///< for the rig file, if its own limits are unsuitable
+  bool is_good = false;  ///< moves its joint in both directions, with the rig file's sign
 };
 
-/// What is concluded about a rig from recorded counts and pulses. Does no input or output. A step
-/// that is repeated replaces what it found before.
+/// Draws conclusions from recorded counts and pulses, without input or output. Repeating a step
+/// replaces its earlier results.
 class Commissioning {
  public:
-  /// @param names  joints to check; none: all with an encoder
-  /// @throws proto::InputError for a name that is no channel of the rig file
+  /// @param names  joints to check; empty: all with an encoder
+  /// @throws proto::InputError for a name that is not a channel of the rig file
   Commissioning(RigConfig rig, const firmware_iface::UnitFacts& facts,
                 const std::vector<std::string>& names);
 
-  /// The rig file with its channels in the order found.
+  /// Returns the rig file's settings, with the channels in the order found.
   const RigConfig& rig() const { return rig_; }
-  /// The same with the signs found and every joint's zero where the operator has shown it.
+  /// As above, with the signs found and, for joints whose zero was shown, the offset found.
   RigConfig found_rig() const;
   const std::vector<CheckedJoint>& joints() const { return joints_; }
-  /// Motors of checked joints.
+  /// Returns the motors of checked joints.
   const std::vector<CheckedMotor>& motors() const { return motors_; }
-  /// Limits of a checked joint.
+  /// Returns the limits of a checked joint.
   const JointLimits& limits_of(std::size_t joint) const;
 
-  /// True when all joints with an encoder are checked.
+  /// Returns whether all joints with an encoder are checked.
   bool is_whole() const { return joints_.size() == rig_.channel.size(); }
 
-  /// Nobody touched the rig.
+  /// Adds a recording during which nobody touched the rig.
   Findings add_rest(const EncoderWatch& watch);
 
-  /// A joint was moved by hand.
+  /// Adds a recording during which one joint was moved by hand.
   Findings add_turn(std::size_t joint, const HandMotion& motion, const EncoderWatch& watch);
 
-  /// All joints were moved: which encoder belongs to which. Reorders the channels.
+  /// Assigns encoders to joints, after all joints were moved, and reorders the channels.
   Findings conclude_turns();
 
-  /// A joint was brought to its zero.
+  /// Adds a recording of a joint at its zero.
   Findings add_zero(std::size_t joint, const EncoderWatch& watch);
 
-  /// Why motors are not to be tried; empty when they may be.
+  /// Returns why motors must not be driven; empty if they may.
   std::string reason_against_motors() const;
 
-  /// Pulses at +level and −level.
+  /// Adds pulses at +level and −level.
   /// @param is_last  the level is not raised further
-  /// @param others   joints that moved beside the motor's own
+  /// @param others   other joints that moved
   Findings add_pulses(std::size_t motor, double level, bool is_last, const NudgeFinding& positive,
                       const NudgeFinding& negative, const std::string& others);
 
-  /// The joint moved against its motor, so that the monitor ended the pulse.
+  /// Adds a pulse that the monitor ended, because the joint moved against its motor.
   Findings add_reversed(std::size_t motor);
 
   Findings add_ramps(std::size_t motor, const NudgeFinding& rise, const NudgeFinding& fall,
@@ -113,7 +113,7 @@ class Commissioning {
   NudgeFinding positive_, negative_;
 };
 
-/// A name as sentences show it.
+/// Returns a name in quotes.
 std::string in_quotes(const std::string& name);
 
 std::size_t fault_count(const Findings& findings);

@@ -8,22 +8,22 @@
 
 namespace daq {
 
-/// Counts of one encoder over a stretch of time.
+/// Counts of one encoder over a time interval.
 struct EncoderTrack {
   double first = 0.0;  ///< at the beginning [counts]
   double last = 0.0;   ///< at the end, mean of the last tenth of a second [counts]
   std::int64_t lowest = 0;
   std::int64_t highest = 0;
-  std::int64_t step_max = 0;     ///< largest change from one sample to the next, signed
-  std::int64_t recent_span = 0;  ///< highest minus lowest of the last half second
+  std::int64_t step_max = 0;     ///< largest change between two samples, signed
+  std::int64_t recent_span = 0;  ///< highest minus lowest in the last half second
   std::uint64_t sample_count = 0;
-  std::uint64_t missing_count = 0;  ///< samples in which the encoder was not read
+  std::uint64_t missing_count = 0;  ///< samples without a reading of the encoder
 
   double change() const { return last - first; }
   std::int64_t span() const { return highest - lowest; }
 };
 
-/// Follows the counts of all encoders of a unit.
+/// Tracks the counts of all encoders of a unit.
 class EncoderWatch {
  public:
   void add(const firmware_iface::UnitSample& sample);
@@ -31,10 +31,10 @@ class EncoderWatch {
   int encoder_count() const { return encoder_count_; }
   EncoderTrack track(std::size_t encoder) const;
 
-  /// Time from the first sample to the last.
+  /// Returns the time from the first to the last sample.
   double duration_s() const;
 
-  /// True once the encoder has counted for half a second without more than flicker.
+  /// Returns whether the encoder has only flickered during the last half second.
   bool is_still(std::size_t encoder) const;
 
  private:
@@ -51,7 +51,7 @@ class EncoderWatch {
   std::array<bool, ENCODERS_MAX> seen_{};
 };
 
-/// An encoder at rest on the border between two counts goes to and fro.
+/// Counts by which an encoder may flicker at rest, at the edge between two counts.
 inline constexpr std::int64_t kFlickerCounts = 2;
 
 }  // namespace daq

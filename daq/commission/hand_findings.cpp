@@ -11,15 +11,15 @@ namespace {
 
 constexpr double kTurn_rad = 2.0 * std::numbers::pi;
 
-// Counts of decoders that evaluate one, two or all four edges, and of encoders that are often
-// mistaken for one another. Neighbours differ by more than a hand's tolerance.
+// Usual wrong factors: decoders that evaluate one, two or all four edges, and encoders that are
+// often confused. Neighbouring factors differ by more than the tolerance of a hand.
 constexpr std::array kFactors = {1.0 / 64, 1.0 / 16, 1.0 / 8, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 64.0};
 
-constexpr double kMovedShare = 0.01;  // of the counts expected; 64 times too few are 0.016
+constexpr double kMovedShare = 0.01;  // share of the expected counts; a factor of 1/64 gives 0.016
 constexpr double kMovedCounts = 3.0;
-constexpr double kOtherShare = 0.4;  // another encoder that counts less may have been shaken
+constexpr double kOtherShare = 0.4;  // below this share another encoder may just have been shaken
 
-constexpr double kHandAccuracy_rad = 0.05;  // of a joint brought to a mark
+constexpr double kHandAccuracy_rad = 0.05;  // of a joint moved to a mark
 constexpr double kHandAccuracy_m = 1e-3;
 
 bool is_within(double factor, double of, double tolerance) {
@@ -95,7 +95,7 @@ TurnFinding judge_turn(std::span<const EncoderTrack> tracks, std::size_t own, do
 }
 
 std::int64_t find_jump(const EncoderTrack& track, double counts_per_turn) {
-  constexpr double kJumpTurns = 0.05;  // in a sample: 50 turns per second at 1 kHz
+  constexpr double kJumpTurns = 0.05;  // in one sample: 50 turns per second at 1 kHz
   constexpr std::int64_t kJumpCounts = 100;
   const auto least = static_cast<std::int64_t>(kJumpTurns * counts_per_turn);
   return std::abs(track.step_max) > std::max(kJumpCounts, least) ? track.step_max : 0;

@@ -11,69 +11,69 @@
 
 namespace daq {
 
-/// A motion that an operator is asked to make by hand.
+/// A motion that the operator makes by hand.
 struct HandMotion {
-  double amount = 0.25;  ///< [turns], or [m] of a joint that slides
+  double amount = 0.25;  ///< [turns], or [m] of a sliding joint
   const char* words = "a quarter turn";
-  double tolerance = 1.3;  ///< factor within which a hand makes it
+  double tolerance = 1.3;  ///< factor by which a motion by hand may differ
 };
 
-/// The largest motion that half of the joint's range takes: at most a quarter turn, or 100 mm.
+/// Returns the largest motion within half of the joint's range, at most a quarter turn or 100 mm.
 HandMotion hand_motion(const JointLimits& limits);
 
-/// A whole turn, which a hand makes more exactly, where the joint's range takes it.
+/// Returns a whole turn, which is more exact by hand, if the joint's range allows it.
 std::optional<HandMotion> exact_hand_motion(const JointLimits& limits);
 
 enum class RestVerdict {
   kStill,
-  kMoves,    ///< to and fro
-  kDrifts,   ///< steadily one way
-  kMissing,  ///< was never read
+  kMoves,    ///< back and forth
+  kDrifts,   ///< steadily in one direction
+  kMissing,  ///< no reading at all
 };
 
-/// Judges an encoder while nobody touches the rig.
+/// Assesses an encoder while nobody touches the rig.
 RestVerdict judge_rest(const EncoderTrack& track);
 
 enum class TurnVerdict {
   kRight,         ///< the joint's own encoder counted as expected
-  kFactor,        ///< it counted a usual factor more or less
-  kUncertain,     ///< it counted, by no usual factor
+  kFactor,        ///< it counted wrongly by a usual factor
+  kUncertain,     ///< it counted wrongly by another factor
   kOtherEncoder,  ///< another encoder counted instead
-  kTwoEncoders,   ///< another one counted about as much
+  kTwoEncoders,   ///< another one counted about as much as the joint's own
   kNothing,       ///< no encoder counted
 };
 
 struct TurnFinding {
   TurnVerdict verdict = TurnVerdict::kNothing;
-  std::size_t encoder = 0;  ///< that counted; the joint's own where none did
+  std::size_t encoder = 0;  ///< the encoder that counted; the joint's own if none did
   std::size_t other = 0;    ///< kTwoEncoders: the other one
   double counts = 0.0;      ///< of that encoder, signed
   double expected = 0.0;    ///< magnitude
-  double factor = 1.0;      ///< kFactor: counted by expected
+  double factor = 1.0;      ///< kFactor: counted / expected
 };
 
-/// Judges what the encoders counted while one joint was moved by hand.
-/// @param own       the joint's encoder, by the rig file
-/// @param expected  counts of the motion asked for, above zero
+/// Assesses the encoders' counts while one joint was moved by hand.
+/// @param own       the joint's encoder according to the rig file
+/// @param expected  counts of the requested motion, above zero
 TurnFinding judge_turn(std::span<const EncoderTrack> tracks, std::size_t own, double expected,
                        double tolerance);
 
-/// Size of a jump between two samples that no hand can make, 0 without one.
-/// @param counts_per_turn  of an encoder that turns; 0: of one that slides
+/// Returns a jump between two samples that is too large for a motion by hand; 0 if there is none.
+/// @param counts_per_turn  0 for a linear encoder
 std::int64_t find_jump(const EncoderTrack& track, double counts_per_turn);
 
-/// The modulus of a counter that such a jump hints at; 0: none.
+/// Returns the likely modulus of a counter with such a jump; 0: none.
 std::uint32_t modulus_of_jump(std::int64_t jump);
 
 struct ZeroFinding {
-  double offset = 0.0;          ///< for the rig file: its own where that is confirmed [rad] or [m]
+  double offset = 0.0;          ///< for the rig file, unchanged if confirmed [rad] or [m]
   double present_offset = 0.0;  ///< makes the joint's present position exactly zero
-  bool confirmed = false;       ///< the rig file's offset, to the accuracy of a hand
-  int whole_turns = 0;          ///< between the two
+  bool confirmed = false;       ///< the rig file's offset is right, to the accuracy of a hand
+  int whole_turns = 0;          ///< between the present position and the rig file's zero
 };
 
-/// Judges a joint that the operator has brought to its zero.
-/// @param channel  of the joint, with its sign as found
+/// Assesses a joint that the operator has moved to its zero.
+/// @param channel  of the joint, with the sign found
 ZeroFinding judge_zero(double counts, const ChannelConfig& channel);
 
 }  // namespace daq

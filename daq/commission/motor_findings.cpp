@@ -6,18 +6,18 @@
 namespace daq {
 namespace {
 
-// The push: from the first sample whose command is in force to the one at which it is taken off or
-// turned round. The command is zero for single samples in between where one came late.
+// Returns the push: from the first nonzero command to its end or reversal. Within a push, the
+// command of single samples is zero if it arrived late.
 std::span<const NudgeSample> push_of(std::span<const NudgeSample> samples) {
   const auto begin = std::ranges::find_if(
       samples, [](const NudgeSample& sample) { return sample.command != 0.0; });
   if (begin == samples.end()) return {};
   const double sign = begin->command > 0.0 ? 1.0 : -1.0;
-  auto last = begin;  // with the push's command
+  auto last = begin;  // last sample with a command of the push
   for (auto at = begin; at != samples.end() && at->command * sign >= 0.0; ++at) {
     if (at->command != 0.0) last = at;
   }
-  // The sample after it shows what the command did until then.
+  // The next sample shows the effect of the last command.
   const auto end = last + 1 == samples.end() ? last + 1 : last + 2;
   return {begin, end};
 }
@@ -60,11 +60,11 @@ NudgeFinding judge_ramp(std::span<const NudgeSample> samples, double seen_rad) {
   const std::span<const NudgeSample> push = push_of(samples);
   NudgeFinding finding = finding_of(push, seen_rad);
   if (!finding.moved) return finding;
-  // A straight line through the cube roots of the upper part of the motion, where counts are fine.
+  // Fits a line to the cube roots of the upper part of the motion, where counts are fine.
   constexpr double kFromShare = 0.25;
   const double sign = finding.motion_rad > 0.0 ? 1.0 : -1.0;
   double n = 0.0, sum_t = 0.0, sum_x = 0.0, sum_tt = 0.0, sum_tx = 0.0;
-  double first_s = 0.0;  // last time at which the joint had not moved
+  double first_s = 0.0;  // last time without motion
   for (const NudgeSample& sample : push) {
     const double motion = sign * (sample.angle_rad - push.front().angle_rad);
     const double t = sample.time_s - push.front().time_s;
@@ -94,7 +94,7 @@ double unseen_motion(const MotorFigures& figures, const StallLimits& stall) {
 bool suits(const StallLimits& stall, const MotorFigures& figures, double rad_per_count,
            bool slides) {
   constexpr double kMargin = 1.2;       // of the command above the dead band
-  constexpr double kCountsLeast = 4.0;  // the check needs two
+  constexpr double kCountsLeast = 4.0;  // the check needs two counts
   const double most_rad = slides ? 0.025 : 0.25;
   const double seen_rad = 0.5 * std::abs(figures.acceleration) *
                           (stall.command - figures.dead_band) * stall.time_s * stall.time_s;

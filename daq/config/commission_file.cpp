@@ -26,8 +26,8 @@ v1::Encoder scale_of(const v1::Encoder& encoder) {
   return scale;
 }
 
-/// @param fields  of messages within one another, from the rig on; a number is an index of the one
-///                before
+/// Returns the path of nested fields, starting at the rig.
+/// @param fields  names with indices, −1 if not repeated
 Steps steps_to(std::initializer_list<std::pair<const char*, int>> fields) {
   Steps steps;
   const auto* type = v1::Rig::descriptor();
@@ -47,7 +47,7 @@ Steps channel_steps(int index, const char* field = nullptr) {
   return steps;
 }
 
-/// Puts the blocks of the channels into another order, each with the comments in it and behind it.
+/// Reorders the blocks of the channels, together with the comments in and after them.
 void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& order,
              proto::TextEdit& text) {
   const auto last_line = [&](int index) {
@@ -70,7 +70,7 @@ void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& o
     text.replace(channel_steps(index), blocks[k]);
     is_changed = true;
   }
-  // A comment behind several blocks is of none of them.
+  // A comment after several blocks belongs to none of them.
   if (!is_changed || lines.size() < order.size()) return;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int line = last_line(static_cast<int>(k));
@@ -78,13 +78,13 @@ void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& o
   }
 }
 
-/// Rounded up to two digits: neither limit may become tighter.
+/// Rounded up to two digits, because a limit must not become tighter.
 std::string rounded_up(double value) {
   const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1.0);
   return notation::format_number(std::ceil(value / unit - 1e-9) * unit, 4);
 }
 
-/// In the limits of that motor where there are some, else in those of the rig's only one.
+/// Changes the limits of that motor; without its own entry, those of the rig's only motor.
 void set_stall(const RigConfig& rig, const CommissionEdit::Stall& stall, proto::TextEdit& text) {
   v1::Rig message;
   proto::TextLocator::Tree tree;
@@ -93,7 +93,7 @@ void set_stall(const RigConfig& rig, const CommissionEdit::Stall& stall, proto::
   const auto listed = std::ranges::find(motors, stall.joint, &v1::MotorSafety::hinge);
   const std::string command = rounded_up(stall.command), time_s = rounded_up(stall.time_s);
   if (listed == motors.end() && rig.motor.size() > 1) {
-    // An entry of its own, at the section's end.
+    // Add an entry at the end of the section.
     std::string section(text.text_of(steps_to({{"safety", -1}})));
     const std::size_t close = section.rfind('}');
     const std::size_t line = section.find_last_not_of(" \t", close - 1);
@@ -151,7 +151,7 @@ std::string commissioned_fields(const v1::Rig& rig) {
     own.set_name(encoder.name());
     *own.mutable_encoder() = scale_of(encoder.encoder());
   }
-  // Fields in the order of their numbers: names may change, as they will.
+  // Serialized in the order of field numbers, so that field names may change.
   return checked.SerializeAsString();
 }
 

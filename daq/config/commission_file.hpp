@@ -14,9 +14,9 @@ class Rig;
 
 namespace daq {
 
-/// What a commissioning vouches for, in a form that does not depend on comments or layout: the unit
-/// and safety sections, but for the unit's url and its record, and what rigcal-daq uses of encoders
-/// and motors. Quantities that a calibration estimates are left out, but for the sign of a gain.
+/// Returns the settings that a commissioning checks, independent of comments and layout: the unit
+/// and safety sections without url and record, and encoder and motor fields that rigcal-daq uses.
+/// Quantities that a calibration estimates are omitted, except the sign of a gain.
 std::string commissioned_fields(const rigcal::v1::Rig& rig);
 
 /// @param fields              commissioned_fields()
@@ -26,20 +26,20 @@ std::string commission_hash(const std::string& fields, const std::string& config
 enum class CommissionState {
   kCurrent,
   kNever,        ///< the rig file has no record
-  kFileChanged,  ///< what was checked has changed in the rig file
-  kUnitChanged,  ///< another unit, or it describes itself otherwise
+  kFileChanged,  ///< the settings that were checked have changed in the rig file
+  kUnitChanged,  ///< another unit, or its description has changed
 };
 
 CommissionState commission_state(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
 
-/// "rig.textproto was never commissioned"; empty for kCurrent.
+/// Returns e.g. "rig.textproto was never commissioned"; empty for kCurrent.
 std::string describe(CommissionState state, const RigConfig& rig);
 
-/// Unit id and configuration hash as a record states them.
+/// Unit id and configuration hash, as written in a record.
 std::string unit_id_text(const firmware_iface::UnitFacts& facts);
 std::string configuration_hash_text(const firmware_iface::UnitFacts& facts);
 
-/// What a commissioning changes in a rig file. Joints by name, in the order of the unit's channels.
+/// Changes of a rig file by a commissioning. Joints by name, in the order of the unit's channels.
 struct CommissionEdit {
   struct Channel {
     std::string joint;
@@ -52,13 +52,13 @@ struct CommissionEdit {
     double time_s = 0.0;
   };
   std::vector<Channel> channel;
-  std::vector<Stall> stall = {};           ///< of motors whose limits are to change
-  std::optional<CommissionRecord> record;  ///< its hash is filled in
+  std::vector<Stall> stall = {};           ///< new limits of motors; the others keep theirs
+  std::optional<CommissionRecord> record;  ///< without its hash, which is computed
 };
 
-/// The rig file's text with the edit made; all else stays, comments and layout too.
-/// @param rig  of that text
-/// @throws proto::InputError where the text has what must change in a list, [ ... ]
+/// Returns the rig file's text after the edit. Comments and layout are kept.
+/// @param rig  parsed from that text
+/// @throws proto::InputError if a field to change is in a list, [ ... ]
 std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit);
 
 }  // namespace daq

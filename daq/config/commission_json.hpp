@@ -6,8 +6,8 @@
 
 namespace daq {
 
-/// The record of a commissioning as JSON, proto/commission.proto.
-/// @param rig    as it was written
+/// Returns the record of a commissioning as JSON, see proto/commission.proto.
+/// @param rig    as written
 /// @param time   UTC, ISO 8601
 /// @param notes  sentences for people
 std::string commission_json(const RigConfig& rig, const Commissioning& found,

@@ -8,12 +8,12 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-// A range of ±2048 counts is read as at most +2047 of them.
+// A sensor with a range of ±2048 counts reads at most +2047.
 constexpr double kFullScale = 1.0 - 1e-3;
 constexpr double kStuckDefault_ms = 100.0;
 constexpr double kSaturatedDefault_ms = 100.0;
 
-/// Sets the three axes of an instrument.
+/// Sets the scale of an instrument's three axes.
 void set_axes(std::size_t first, double counts_per_unit, double range, InertialScale& scale) {
   double most = INERTIAL_COUNTS_MAX;
   if (range > 0.0) most = std::min(most, std::floor(kFullScale * range * counts_per_unit));

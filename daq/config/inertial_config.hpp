@@ -8,15 +8,14 @@
 
 namespace daq {
 
-/// The inertial sensors that a rig file's unit { } lists, in its order.
-/// @param place  of unit { }
-/// @throws proto::InputError for an unknown one, one listed twice, or one without counts
+/// Reads the inertial sensors listed in a rig file's unit { }, in its order.
+/// @param place  location of unit { }
+/// @throws proto::InputError for an unknown sensor, one listed twice, or one without counts
 std::vector<InertialConfig> read_inertial(const rigcal::v1::Rig& rig,
                                           const proto::TextLocator& place);
 
-/// What is watched of them, by its safety { }; a time that is not stated, and has no default of its
-/// own, is 0.
-/// @param place  of safety { }
+/// Reads the limits of inertial sensors from safety { }. Times without a fixed default may be 0.
+/// @param place  location of safety { }
 /// @throws proto::InputError for a sensor that the unit does not read, or that is limited twice
 std::vector<InertialLimits> read_inertial_limits(const rigcal::v1::Safety& safety,
                                                  const std::vector<InertialConfig>& sensors,

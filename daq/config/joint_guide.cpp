@@ -13,7 +13,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-/// "+y", or "(0.6 0.8 0)" for one along no axis of the frame; empty for none.
+/// Returns "+y", or "(0.6 0.8 0)" for a direction along no axis of the frame; empty without one.
 std::string direction_text(const v1::Direction& direction) {
   const double values[] = {direction.x(), direction.y(), direction.z()};
   const auto count = std::ranges::count_if(values, [](double value) { return value != 0.0; });
@@ -39,7 +39,7 @@ std::string positive_way(const v1::Hinge& joint) {
   return "counter-clockwise when its axis, " + axis + of + ", points at you";
 }
 
-/// What the rig file notes beside the zero mark, or where it is.
+/// Returns the rig file's comment beside the zero mark, or else the mark's direction.
 std::string zero_words(const RigConfig& rig, const v1::Hinge& joint, int index) {
   const proto::TextEdit text(rig.path, rig.text, v1::Rig::default_instance());
   const auto* hinge = v1::Rig::descriptor()->FindFieldByName("hinge");

@@ -6,13 +6,13 @@
 
 namespace daq {
 
-/// How an operator recognises a joint's positive way and its zero, by the rig file.
+/// Descriptions of a joint's positive direction and zero for the operator, from the rig file.
 struct JointGuide {
-  std::string positive_way;  ///< "counter-clockwise seen from above"; empty: the file does not say
+  std::string positive_way;  ///< "counter-clockwise seen from above"; empty: unknown
   std::string zero;          ///< "hanging"
 };
 
-/// @param rig  read before, without faults
+/// @param rig  valid
 JointGuide read_joint_guide(const RigConfig& rig, const std::string& joint);
 
 }  // namespace daq

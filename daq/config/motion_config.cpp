@@ -14,7 +14,7 @@ double first_of(double own, double common, double otherwise) {
   return own > 0.0 ? own : common > 0.0 ? common : otherwise;
 }
 
-/// The joint's motor, when it has one.
+/// Reads the joint's motor, if it has one.
 void read_drive(const v1::Rig& rig, const RigConfig& config, const std::string& joint,
                 const proto::TextLocator& place, JointMotion& motion) {
   const auto found = std::ranges::find(config.motor, joint, &MotorConfig::joint);

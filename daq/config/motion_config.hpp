@@ -9,10 +9,10 @@
 
 namespace daq {
 
-/// How each joint with a channel is driven and where it stops, in the channels' order; of the
-/// limits of `config` it needs those of commands.
-/// @param place  of safety { }
-/// @throws proto::InputError for a stall command that the motor never reaches
+/// Reads how each joint with a channel is driven, and its end stops, in the channels' order. Needs
+/// only the command limits of `config`.
+/// @param place  location of safety { }
+/// @throws proto::InputError for a stall command above the largest command
 std::vector<JointMotion> read_joint_motion(const rigcal::v1::Rig& rig, const RigConfig& config,
                                            const proto::TextLocator& place);
 

@@ -23,7 +23,7 @@ namespace v1 = rigcal::v1;
 constexpr int kTtlDefault_ms = 100;
 constexpr double kMissingDefault_ms = 10.0;
 constexpr double kStalenessDefault_ms = 50.0;
-constexpr double kTickPeriod_s = 1e-3;  // of a unit at its usual rate, for defaults only
+constexpr double kTickPeriod_s = 1e-3;  // usual tick of a unit, for defaults only
 constexpr double kJumpDefaultPeriods = 10.0;
 
 double or_default(double value, double otherwise) { return value == 0.0 ? otherwise : value; }
@@ -34,7 +34,7 @@ const v1::Hinge* find_hinge(const v1::Rig& rig, const std::string& name) {
   return found == rig.hinge().end() ? nullptr : &*found;
 }
 
-/// Refuses fields in the unit of the other kind of joint.
+/// Rejects fields of the other kind of joint, turning or sliding.
 void require_kind(const std::string& hinge, bool slides, const google::protobuf::Message& message,
                   std::initializer_list<const char*> of_turn,
                   std::initializer_list<const char*> of_slide, const proto::TextLocator& place) {
@@ -49,7 +49,7 @@ void require_kind(const std::string& hinge, bool slides, const google::protobuf:
   }
 }
 
-/// An encoder by the name of its joint, or by its own where it is between two bodies.
+/// An encoder found by the name of its joint, or by its own name if it is between two bodies.
 struct NamedEncoder {
   v1::Encoder encoder;
   bool slides;
@@ -107,7 +107,7 @@ void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& c
   }
 }
 
-/// The rig's motors in the order of unit { motor { ... } }, or else of the file.
+/// Reads the rig's motors, in the order of unit { motor { ... } } if given, else of the file.
 void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
   for (int i = 0; i < rig.hinge_size(); ++i) {
     if (!rig.hinge(i).has_motor()) continue;
@@ -146,7 +146,7 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   config.motor = std::move(ordered);
 }
 
-/// Limits of each motor's command: its own, or else those of the rig.
+/// Reads the limits of each motor's command: its own, or else those of the rig.
 void read_motor_limits(const v1::Safety& safety, const proto::TextLocator& place,
                        RigConfig& config) {
   std::vector<int> own(config.motor.size(), -1);  // index of safety { motor { } }
@@ -240,7 +240,7 @@ void read_real_time(const v1::RealTime& source, RealTimeSettings& settings) {
   if (source.has_lock_memory()) settings.lock_memory = source.lock_memory();
 }
 
-/// Names of joints and the limits of the command, where there are no sections of unit and safety.
+/// Reads joint names and command limits for a plan, without sections unit and safety.
 void read_for_plan(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& config) {
   const double inf = std::numeric_limits<double>::infinity();
   config.divider = rig.unit().divider() == 0 ? 1 : static_cast<int>(rig.unit().divider());

@@ -13,7 +13,7 @@ namespace daq {
 /// One channel of the unit.
 struct ChannelConfig {
   std::string hinge;
-  bool slides = false;  ///< read m for rad, and metre for turn
+  bool slides = false;  ///< a sliding joint: read m for rad, and metre for turn
   double counts_per_turn = 0.0;
   bool inverted = false;
   double offset_rad = 0.0;
@@ -21,30 +21,30 @@ struct ChannelConfig {
 
 /// One motor of the unit.
 struct MotorConfig {
-  std::string joint;         ///< that it drives
+  std::string joint;         ///< joint that it drives
   std::string command_unit;  ///< unit of the control signal, e.g. "V"
-  double command_max = 0.0;  ///< largest magnitude that the motor accepts; 0: not stated
+  double command_max = 0.0;  ///< largest magnitude that the motor accepts; 0: not given
 };
 
 /// One inertial sensor of the unit.
 struct InertialConfig {
   std::string name;
-  int divider = 0;  ///< a reading every so many samples; 0: as often as the unit reads it
+  int divider = 0;  ///< one reading per this many samples; 0: as often as the unit reads it
   InertialScale scale;
 };
 
-/// Record of a rig's commissioning, in its file.
+/// The rig file's record of a commissioning.
 struct CommissionRecord {
   std::string date;  ///< YYYY-MM-DD
   std::string unit_id;
   std::string configuration_hash;  ///< of the unit
-  std::string hash;                ///< of what was checked, see commission_file.hpp
+  std::string hash;                ///< of the checked settings, see commission_file.hpp
 };
 
-/// What a rig file (proto/rig.proto) says to the DAQ.
+/// Settings of the DAQ in a rig file (proto/rig.proto).
 struct RigConfig {
   std::string path;
-  std::string text;  ///< the whole file, for the recording
+  std::string text;  ///< the whole file, stored in the recording
   std::string name;
   std::string unit_url;
   std::vector<ChannelConfig> channel;         ///< in the unit's order
@@ -56,27 +56,26 @@ struct RigConfig {
   bool host_paced = false;
   SafetyLimits limits;
   RealTimeSettings real_time;
-  std::string commissioned_fields = {};  ///< what a commissioning vouches for
+  std::string commissioned_fields = {};  ///< settings that a commissioning checks
   std::optional<CommissionRecord> commissioned = {};
 
-  /// Index of the channel of that hinge, or −1.
+  /// Returns the index of the joint's channel, or −1.
   int find_channel(const std::string& hinge) const;
 };
 
-/// Purpose of reading a rig file. It decides which sections must be there; each section that is
-/// there is read and checked.
+/// Purpose of reading a rig file. It determines which sections are required.
 enum class RigUse {
   kDrive,  ///< needs unit and safety
   kWatch,  ///< needs unit; without safety, `limits` has no joints
-  kPlan,   ///< needs neither; without both, joints, motor and limits of the command are read alone
+  kPlan,   ///< needs neither; without both, only joints, motors and command limits are read
 };
 
-/// Reads the parts of a rig file that concern the DAQ, and checks them.
+/// Reads and checks the parts of a rig file that concern the DAQ.
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do" for a syntax error, an unknown
-///         field or hinge, a missing section, an impossible limit
+///     field or joint, a missing section, an invalid limit
 RigConfig load_rig_config(const std::string& path, RigUse use = RigUse::kDrive);
 
-/// The same for text that is already in memory; `path` is used in messages.
+/// As above, from text in memory; `path` is used in messages.
 RigConfig parse_rig_config(const std::string& path, const std::string& text,
                            RigUse use = RigUse::kDrive);
 

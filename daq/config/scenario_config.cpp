@@ -23,7 +23,7 @@ ScenarioRig scenario_rig(const RigConfig& rig) {
   return facts;
 }
 
-// The bound is one of magnitude, the rig's may differ on the two sides.
+// The scenario's bound is a magnitude, the rig's may differ on the two sides.
 void tighten_angle(JointLimits& joint, double wish, const char* field,
                    const proto::TextLocator& place) {
   if (wish == 0.0) return;

@@ -10,18 +10,17 @@ namespace daq {
 /// A scenario file, ready to run on a rig.
 struct ScenarioConfig {
   std::string path;
-  std::string text;  ///< the whole file, for the recording
+  std::string text;  ///< the whole file, stored in the recording
   Scenario scenario;
-  SafetyLimits limits;  ///< the rig's, tightened where the scenario demands less
+  SafetyLimits limits;  ///< the rig's limits, lowered to the scenario's
 };
 
-/// Reads a scenario file (proto/scenario.proto) for a rig, chooses what it leaves open (phases of a
-/// multisine), and checks that it asks for nothing beyond the rig's limits.
+/// Reads a scenario file (proto/scenario.proto) for a rig, chooses omitted values (phases of a
+/// multisine), and checks the scenario against the rig's limits.
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
 ScenarioConfig load_scenario_config(const std::string& path, const RigConfig& rig);
 
-/// The same for text that is already in memory; `path` is used in messages and to find a replay's
-/// file.
+/// As above, from text in memory; `path` is used in messages and to find a replay's file.
 ScenarioConfig parse_scenario_config(const std::string& path, const std::string& text,
                                      const RigConfig& rig);
 

@@ -12,7 +12,7 @@ using firmware_iface::ClearState;
 using firmware_iface::ReadStatus;
 using firmware_iface::UnitSample;
 
-// A sample may be late by this share of a period before it counts as missing.
+// Tolerated delay of a sample, as a share of the period.
 constexpr double kLateShare = 0.8;
 constexpr double kClockPeriod_s = 1.0;
 
@@ -29,7 +29,7 @@ Nanoseconds scaled(Nanoseconds duration, double factor) noexcept {
   return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(duration.count()) * factor));
 }
 
-// The unit link numbers its commands from 1, taken by the transport or not.
+// The unit link numbers its commands from 1, including those that could not be sent.
 std::uint64_t commands_written(const firmware_iface::UnitLink& unit) noexcept {
   return unit.counters().commands_sent + unit.counters().commands_not_sent;
 }
@@ -81,14 +81,14 @@ bool ControlLoop::tick() noexcept {
     read_until = deadline_ = next.deadline;
     send(pending_commands_);
   } else if (read_until <= now) {
-    read_until = now + settings_.period;  // the silence lasts: one look per period
+    read_until = now + settings_.period;  // after a missing sample, check once per period
   }
 
   UnitSample sample;
   ReadStatus status = read(read_until, sample);
   if (status != ReadStatus::kSample) return miss(status);
   take(sample);
-  // The host paces: what is left of the period is waited for on the line.
+  // Host-paced: wait on the line for the rest of the period.
   while (settings_.host_paced && status == ReadStatus::kSample) {
     status = read(deadline_, sample);
     if (status == ReadStatus::kSample) take(sample);
@@ -103,8 +103,8 @@ ReadStatus ControlLoop::read(Nanoseconds until, UnitSample& sample) noexcept {
   return status;
 }
 
-// By how much this thread runs later than it expected to, and since when nothing has been stored. A
-// computer that pauses stores nothing meanwhile, which is not the disk's fault.
+// Measures how late this thread runs, and since when no data have been stored. While the computer
+// pauses, it stores nothing either, which is not a fault of the disk.
 void ControlLoop::watch_host(Nanoseconds expected) noexcept {
   looked_ = unit_.transport().now();
   const Nanoseconds pause = std::max(Nanoseconds(0), looked_ - expected);
@@ -117,7 +117,7 @@ void ControlLoop::watch_host(Nanoseconds expected) noexcept {
   safety_.check_host(time_s_, seconds(pause), seconds(looked_ - stored_));
 }
 
-// No sample this period: never act on a stale angle.
+// Called for a period without a sample. Never command from an old angle.
 bool ControlLoop::miss(ReadStatus status) noexcept {
   increase(counters_.timeouts);
   const double silent_s = seconds(unit_.transport().now() - last_received_);
@@ -224,7 +224,7 @@ Observation ControlLoop::observe(const UnitSample& sample) noexcept {
   return observation_;
 }
 
-// Faults are told by the supervisor; where the rig file asks for it, they end the run as well.
+// The supervisor reports faults. If the rig file has limits for the sensor, they also end the run.
 void ControlLoop::watch_inertial(const UnitSample& sample, const Observation& now) noexcept {
   constexpr InertialFault kFaults[] = {InertialFault::kMissing, InertialFault::kStuck,
                                        InertialFault::kSaturated};
@@ -283,8 +283,8 @@ MotionPhase ControlLoop::motion_phase() const noexcept {
   return settings_.drive ? MotionPhase::kDriven : MotionPhase::kReleased;
 }
 
-// Before anything is driven the unit's clock must be known to one percent, and joints must not
-// creep. The host's clock bounds the wait.
+// Before driving, the unit's clock rate must be known to one percent and no joint may creep. The
+// waiting time is bounded by the host's clock.
 bool ControlLoop::is_settled() noexcept {
   if (!settings_.drive) return true;
   const firmware_iface::ClockFit& fit = unit_.clock().fit();
@@ -298,7 +298,7 @@ bool ControlLoop::is_settled() noexcept {
   return verdict == ClockVerdict::kGood && !motion_.is_creeping();
 }
 
-// A sample that was latched before the trip could act shows nothing yet.
+// A sample that was latched before the trip could take effect does not count yet.
 void ControlLoop::watch_output(const UnitSample& sample) noexcept {
   const double since_s = time_s_ - safety_.current_trip().time_s;
   OutputState state = OutputState::kTripSent;
@@ -310,7 +310,7 @@ void ControlLoop::watch_output(const UnitSample& sample) noexcept {
   output_state_.store(state, std::memory_order_release);
 }
 
-// From watching to driving. The scenario's own phases are followed in ask_scenario.
+// Changes from watching to driving. ask_scenario follows the scenario's own phases.
 void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
   if (phase_ == RunPhase::kSettling && time_s_ >= settings_.settle_s && is_settled()) {
     phase_ = RunPhase::kArming;
@@ -330,8 +330,8 @@ void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
   }
 }
 
-// The unit counts whole microseconds: what the difference of two of its times adds in round-off
-// would make a pulse begin a sample late now and then.
+// Rounded to the unit's whole microseconds, because a round-off error in the difference of two
+// times could start a pulse one sample late.
 MotorCommands ControlLoop::ask_scenario(Observation now) noexcept {
   now.time_s = std::round((now.time_s - scenario_start_s_) * 1e6) / 1e6;
   MotorCommands requested{};
@@ -370,7 +370,7 @@ void ControlLoop::power_off() noexcept {
   }
 }
 
-// A full ring only means that the supervisor has an older fit to read first.
+// If the ring is full, the supervisor has earlier fits to read first.
 void ControlLoop::publish_clock() noexcept {
   if (time_s_ < next_clock_fit_s_ || !unit_.clock().fit().valid) return;
   next_clock_fit_s_ = time_s_ + kClockPeriod_s;

@@ -17,8 +17,8 @@
 
 namespace daq {
 
-/// From counts to the hinge angle of the rig file: angle = rad_per_count · counts + offset. Of a
-/// joint that slides read m for rad.
+/// Converts counts to the joint angle of the rig file: angle = rad_per_count · counts + offset. For
+/// a sliding joint read m for rad.
 struct ChannelScale {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
   double offset_rad = 0.0;
@@ -28,114 +28,114 @@ struct LoopSettings {
   Nanoseconds period{1'000'000};  ///< between samples
   bool host_paced = false;        ///< the unit answers commands instead of sending by its own timer
   bool drive = true;              ///< false: the unit's output is never enabled
-  int ttl_ms = 100;               ///< the unit switches off when no command follows for this long
-  double settle_s = 0.1;          ///< watched without driving before the unit is cleared
-  double clock_s_max = 5.0;       ///< longest time to find the rate of the unit's clock
-  double arm_s_max = 2.0;         ///< longest time for the unit to be cleared
-  double after_trip_s = 2.0;      ///< the recording goes on this long after a trip
+  int ttl_ms = 100;               ///< the unit switches off if no command follows for this long
+  double settle_s = 0.1;          ///< time of watching before the unit's trip is cleared
+  double clock_s_max = 5.0;       ///< longest time to determine the rate of the unit's clock
+  double arm_s_max = 2.0;         ///< longest time to clear the unit's trip
+  double after_trip_s = 2.0;      ///< recording time after a trip
   std::size_t joint_count = 0;
   std::array<ChannelScale, kJointsMax> channel{};
   std::size_t inertial_count = 0;
   std::array<InertialScale, INERTIAL_SENSORS_MAX> inertial{};
-  /// Goes up while the thread that writes to the disk gets on; null: nobody watches the disk.
+  /// Incremented while the recording thread makes progress; null: storage is not monitored.
   const std::atomic<std::uint64_t>* storage_heartbeat = nullptr;
 };
 
-/// How far a run has come.
+/// Phase of a run.
 enum class RunPhase : std::uint8_t {
-  kSettling,           ///< watching: angles must lie within the limits before anything is driven
+  kSettling,           ///< watching: angles must lie within the limits before driving
   kArming,             ///< clearing the unit's trip
-  kWaitingForHold,     ///< the operator is to bring the hinge to the stated angle
-  kWaitingForRelease,  ///< the operator is to let go
+  kWaitingForHold,     ///< the operator must bring the joint to the given angle
+  kWaitingForRelease,  ///< the operator must let go
   kRunning,
   kTripped,  ///< output off, still recording
   kFinished,
 };
 
-/// What is known of the unit's output after a trip.
+/// Known state of the unit's output after a trip.
 enum class OutputState : std::uint8_t {
   kInUse,        ///< no trip
-  kTripSent,     ///< the unit was told to trip and has not answered yet
-  kOff,          ///< the last sample shows it tripped, with a zero output
-  kStillDrives,  ///< samples show otherwise, longer than a command takes to act
-  kUnconfirmed,  ///< no sample came; the unit switches off by itself within its ttl
+  kTripSent,     ///< a trip was sent and the unit has not answered yet
+  kOff,          ///< the last sample shows a trip and zero output
+  kStillDrives,  ///< samples show an active output, longer than a command takes to act
+  kUnconfirmed,  ///< no sample arrived; the unit switches off when the command's ttl expires
 };
 
-/// One tick as it goes to the recording.
+/// One tick, as passed to the recording.
 struct LoopRecord {
   firmware_iface::UnitSample sample{};
-  Observation observation{};         ///< time from the first sample on
-  MotorCommands requested{};         ///< by the scenario [unit of the control signal]
+  Observation observation{};         ///< time since the first sample
+  MotorCommands requested{};         ///< requested by the scenario [unit of the control signal]
   MotorCommands sent{};              ///< after the limits [unit of the control signal]
   bool enabled = false;              ///< the command enables the unit's output
   std::uint64_t command_number = 0;  ///< of the command that answers this sample
   RunPhase phase = RunPhase::kSettling;
 };
 
-/// Counts kept by the real-time thread; any thread may read them.
+/// Counters of the real-time thread; any thread may read them.
 struct LoopCounters {
   std::atomic<std::int64_t> samples{0};
   std::atomic<std::int64_t> timeouts{0};           ///< periods without a sample
   std::atomic<std::int64_t> dropped_records{0};    ///< ring full: the run has tripped
-  std::atomic<std::int64_t> unsent_commands{0};    ///< the transport did not take them
-  std::atomic<std::int64_t> rejected_commands{0};  ///< samples that say so: they came too late
+  std::atomic<std::int64_t> unsent_commands{0};    ///< the transport did not accept them
+  std::atomic<std::int64_t> rejected_commands{0};  ///< reported by samples: they arrived too late
   std::atomic<std::int64_t> skipped_periods{0};    ///< host-paced only
   std::atomic<std::int64_t> damaged_frames{0};     ///< from the unit: bad checksum or length
-  /// Faults that each inertial sensor has had, a bit of InertialFault each.
+  /// Past faults of each inertial sensor, one bit per InertialFault.
   std::array<std::atomic<std::uint8_t>, INERTIAL_SENSORS_MAX> inertial_faults{};
 };
 
-/// Number of commands that took effect after so many samples; the last entry takes all longer ones.
+/// Number of commands that took effect after k samples; the last entry includes longer delays.
 using DelayCounts = std::array<std::atomic<std::int64_t>, 8>;
 
-/// The loop of the real-time thread: read, decide, write, publish. What it does is a function of
-/// the samples alone, so that a run can be replayed in the virtual time of a simulated transport.
-/// In `run`: no allocation, no locks, no logging, no exceptions, no unbounded loops; faults are
-/// counted here and reported by the supervisor's thread.
+/// The loop of the real-time thread: read, decide, write, publish. It depends on the samples alone,
+/// so that a run can be replayed in the virtual time of a simulated transport. In `run`: no
+/// allocation, no locks, no logging, no exceptions, no unbounded loops. Faults are counted here and
+/// reported by the supervisor's thread.
 ///
-/// The stream must have been started. Its first samples are watched only; then the unit's trip is
-/// cleared, and the scenario runs on a time of its own that starts there.
+/// The stream must have been started. The first samples are only watched. Then the unit's trip is
+/// cleared and the scenario starts, with its own time from 0.
 class ControlLoop {
  public:
   using Ring = SpscRing<LoopRecord, 8192>;  // eight seconds at 1 kHz
 
-  /// `black_box` is the tap of `unit`. All references outlive the loop.
+  /// `black_box` is the tap of `unit`. All references must outlive the loop.
   ControlLoop(firmware_iface::UnitLink& unit, BlackBox& black_box, Scenario scenario,
               const SafetyLimits& limits, const LoopSettings& settings);
 
-  /// Ticks until the scenario has finished, a trip has been recorded, the unit is gone, or `stop`
-  /// is set. Leaves the rig unpowered however it ends.
+  /// Runs until the scenario has finished, a trip has been recorded, the unit is gone, or `stop` is
+  /// set. Always leaves the rig unpowered.
   void run(const std::atomic<bool>& stop) noexcept;
 
-  /// One period. False when the run is over.
+  /// Runs one period. Returns false when the run is over.
   bool tick() noexcept;
 
-  // For the supervisor's thread.
+  // For the supervisor's thread:
   Ring& records() noexcept { return records_; }
-  /// The fit of the unit's clock, once a second.
+  /// Fits of the unit's clock, one per second.
   SpscRing<firmware_iface::ClockFit, 16>& clock_fits() noexcept { return clock_fits_; }
-  /// Angles and validity of a sample, by the channels' scales. Leaves time and speeds alone.
+  /// Converts a sample to angles and validity. Does not change time and speeds.
   void convert_angles(const firmware_iface::UnitSample& sample,
                       Observation& observation) const noexcept;
   const LoopSettings& settings() const noexcept { return settings_; }
-  /// The joint that the scenario asks an operator to hold. It does not change during a run.
+  /// Returns the joint that the operator must hold. It does not change during a run.
   std::optional<HeldJoint> held_joint() const { return scenario_.held_joint(); }
-  /// Time of a latch by the unit's clock, from the first sample on.
+  /// Returns the time of a latch by the unit's clock, since the first sample.
   double time_of(std::int64_t unit_time_us) const noexcept {
     return static_cast<double>(unit_time_us - start_unit_time_us_) / 1e6;
   }
   double period_s() const noexcept { return static_cast<double>(settings_.period.count()) * 1e-9; }
   const LoopCounters& counters() const noexcept { return counters_; }
   const DelayCounts& command_delays() const noexcept { return command_delays_; }
-  /// From the arrival of a sample to the command having been written.
+  /// From the arrival of a sample until its command was written.
   const TimingHistogram& cycle_time() const noexcept { return cycle_time_; }
-  /// Magnitude of the difference between the time from sample to sample and the period.
+  /// Magnitude of the difference between the samples' interval and the period.
   const TimingHistogram& arrival_jitter() const noexcept { return arrival_jitter_; }
-  /// Whether the output is off after a trip.
+  /// Returns whether the output is off after a trip.
   OutputState output_state() const noexcept {
     return output_state_.load(std::memory_order_acquire);
   }
-  /// The trip of the run, or nullptr.
+  /// Returns the trip of the run, or nullptr.
   const Trip* trip() const noexcept {
     return trip_published_.load(std::memory_order_acquire) ? &published_trip_ : nullptr;
   }
@@ -180,17 +180,17 @@ class ControlLoop {
   std::int64_t start_unit_time_us_ = 0;
   Nanoseconds last_received_{0};
   Nanoseconds deadline_{0};  // host-paced: end of this period
-  Nanoseconds looked_{0};    // when this thread was last seen to run
-  Nanoseconds stored_{0};  // when the heartbeat was last seen to go up, later by what paused since
+  Nanoseconds looked_{0};    // last time at which this thread ran
+  Nanoseconds stored_{0};    // last change of the heartbeat, moved by later pauses
   std::uint64_t heartbeat_ = 0;
   double time_s_ = 0.0;
   double arming_since_s_ = 0.0;
   double scenario_start_s_ = 0.0;
-  bool sample_missed_ = false;  // the last period brought none: nothing to answer
+  bool sample_missed_ = false;  // the last period had no sample: nothing to answer
   Nanoseconds first_received_{0};
   Nanoseconds armed_at_{0};           // host clock, when the scenario began
   std::int64_t unit_time_us_ = 0;     // of the last sample
-  MotorCommands pending_commands_{};  // host-paced: decided, sent at the next deadline
+  MotorCommands pending_commands_{};  // host-paced: computed, sent at the next deadline
   std::array<JointTracker, kJointsMax> trackers_{};
   Observation observation_;  // of the last sample; a missing channel keeps its last angle
 

@@ -8,10 +8,10 @@
 
 namespace daq {
 
-/// The loop on its thread. Ends the thread whatever happens to the caller.
+/// Runs the loop on a thread, which ends even if the caller throws.
 class LoopThread {
  public:
-  /// @param stop  the loop's own; may be set by others, too
+  /// @param stop  stop flag of the loop; others may set it too
   LoopThread(ControlLoop& loop, const RealTimeSettings& settings, std::atomic<bool>& stop)
       : stop_(stop), thread_([this, &loop, settings] {
           report_ = enter_real_time(settings);
@@ -32,7 +32,7 @@ class LoopThread {
     if (thread_.joinable()) thread_.join();
   }
   const RealTimeReport& report() const { return report_; }
-  /// After its end: it was asked to.
+  /// Returns, after the end, whether a stop was requested.
   bool was_stopped() const { return was_stopped_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace daq {
 
-/// Takes everything a run has to tell, in order of time: a recording, a stream. Called on the
+/// Receives all messages of a run, in order of time, e.g. a recording or a stream. Called on the
 /// supervisor's thread only, and never waits for a disk. A failure may be reported by a later call.
 class RunSink {
  public:
@@ -23,7 +23,7 @@ class RunSink {
   /// Called about every 10 ms, for work that depends on time rather than on data.
   virtual proto::Status idle() { return proto::success(); }
 
-  /// Messages taken that are not written yet.
+  /// Returns the number of accepted messages that are not written yet.
   virtual std::size_t unwritten_count() const { return 0; }
 };
 

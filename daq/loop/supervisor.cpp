@@ -13,14 +13,15 @@ namespace daq {
 namespace {
 
 constexpr double kStatsPeriod_s = 1.0;
-// Messages handed to the recording that it has not written. What is more waits in the ring, which
-// ends the run when it is full; some 2 MB, a second of samples and commands at 1 kHz.
+// Messages that the recording has accepted but not written. Beyond this number they wait in the
+// ring; a full ring ends the run. About 2 MB, a second of samples and commands at 1 kHz.
 constexpr std::size_t kUnwrittenMax = 4096;
 constexpr std::size_t kTakeAll = std::numeric_limits<std::size_t>::max();
 constexpr double kWarningPeriod_s = 1.0;
-// A quartz errs by 100 ppm, a ceramic resonator by 5000.
+// A quartz errs by up to 100 ppm, a ceramic resonator by up to 5000 ppm.
 constexpr double kClockErrorMax_ppm = 5000.0;
-constexpr double kClockSigmas = 4.0;  // of the fit, so that an early one is not blamed
+constexpr double kClockSigmas =
+    4.0;  // standard deviations of the fit, so that an early fit causes no warning
 
 struct PhaseText {
   const char* name;
@@ -47,19 +48,20 @@ PhaseText text_of(RunPhase phase) {
   return {"", ""};
 }
 
-// Degrees or millimetres, with as many decimals as the tolerance needs.
+// Formats degrees or millimetres, with as many decimals as the tolerance needs.
 std::string position_text(const HeldJoint& held, double value) {
   const double per_unit = held.slides ? 1e3 : 180.0 / std::numbers::pi;
   const double tolerance = held.tolerance_rad * per_unit;
   const int decimals = tolerance >= 10.0 ? 0 : tolerance >= 1.0 ? 1 : 2;
   const double scale = std::pow(10.0, decimals);
-  const double rounded = std::round(value * per_unit * scale) / scale + 0.0;  // no "-0"
+  const double rounded =
+      std::round(value * per_unit * scale) / scale + 0.0;  // adding 0.0 avoids "-0"
   char text[64];
   std::snprintf(text, sizeof text, "%.*f%s", decimals, rounded, held.slides ? " mm" : "°");
   return text;
 }
 
-// An angle is given without its whole turns, and on the target's side once the joint comes near.
+// Formats an angle without whole turns, near the target without a jump by a turn.
 std::string present_text(const HeldJoint& held, const JointState& joint) {
   if (!joint.valid || !std::isfinite(joint.angle_rad)) return "without a reading";
   double position = joint.angle_rad;
@@ -76,7 +78,7 @@ std::uint64_t read(const std::atomic<std::int64_t>& counter) {
   return static_cast<std::uint64_t>(counter.load(std::memory_order_relaxed));
 }
 
-// A recording holds a command for each of the rig's motors, and one of zero without a motor.
+// A recording has one command per motor, and one command of zero without a motor.
 std::uint32_t command_count(const SafetyLimits& limits) {
   return static_cast<std::uint32_t>(std::max(limits.motor.size(), std::size_t{1}));
 }
@@ -89,7 +91,7 @@ proto::Sample sample_of(const LoopRecord& record, const SafetyLimits& limits) {
   sample.device_time_us = from.unit_time_us;
   sample.channel_count = static_cast<std::uint32_t>(from.encoder_count);
   for (std::size_t j = 0; j < sample.channel_count; ++j) {
-    // An angle that is none has tripped the run; a reader would refuse the whole sample for it.
+    // A NaN angle has tripped the run; readers would reject the whole sample for it.
     const double angle_rad = record.observation.joint[j].angle_rad;
     sample.valid[j] = from.encoder_is_valid(static_cast<int>(j)) && std::isfinite(angle_rad);
     sample.encoder_counts[j] = from.encoder_counts[j];
@@ -237,8 +239,8 @@ void Supervisor::take_late(const firmware_iface::UnitSample& sample) {
   take(record);
 }
 
-// What the sequence jumps over was lost on the link as far as the link knows; the rest was taken
-// by the loop and found the ring full.
+// Sequence numbers that were skipped: up to lost_before were lost on the link, the others were
+// dropped at the full ring.
 void Supervisor::account(const LoopRecord& record) {
   const std::uint64_t sequence = record.sample.sequence;
   if (sequence > next_sequence_) {
@@ -256,7 +258,7 @@ void Supervisor::note_gap(std::uint64_t first, std::uint64_t count, proto::GapCa
   tell(proto::Gap{time_of(first), first, count, cause});
 }
 
-// Samples lie on the unit's grid, on which the last record has its place.
+// Samples lie on the unit's time grid, relative to the last record.
 double Supervisor::time_of(std::uint64_t sequence) const {
   if (accounts_.recorded == 0) return 0.0;
   const auto ahead = static_cast<double>(sequence) - static_cast<double>(last_.sample.sequence);
@@ -322,7 +324,7 @@ void Supervisor::note_trip() {
                     .last_frames = {}});
 }
 
-// Said when it changes; that the unit still drives, until it no longer does.
+// Reported at every change, and repeatedly while the unit still drives.
 void Supervisor::note_output() {
   const OutputState state = loop_.output_state();
   const bool drives = state == OutputState::kStillDrives;
@@ -335,7 +337,7 @@ void Supervisor::note_output() {
   report(proto::EventKind::kTrip, "output", text);
 }
 
-// Once for each sensor and fault: a recording that lacks readings is to say so.
+// Reported once per sensor and fault, as the recording lacks readings.
 void Supervisor::note_inertial_faults() {
   constexpr const char* kTexts[kInertialFaultCount] = {
       "is missing: no reading came for longer than it may",
@@ -355,8 +357,8 @@ void Supervisor::note_inertial_faults() {
   }
 }
 
-// The messages follow the trip as an event of their own: the trip must reach the disk at once, the
-// black box closes a little later.
+// The messages are a separate event, because the trip must reach the disk at once and the black box
+// is frozen a little later.
 void Supervisor::note_black_box() {
   if (!trip_told_ || black_box_told_) return;
   black_box_told_ = true;
@@ -396,7 +398,7 @@ void Supervisor::note_clock() {
   }
 }
 
-// Once: a clock that is wrong stays so, and the first sentence tells it.
+// Reported once, because a wrong clock rate does not change.
 void Supervisor::judge_clock(const firmware_iface::ClockFit& fit) {
   const double least_ppm = std::abs(fit.rate_error_ppm) - kClockSigmas * fit.rate_sigma_ppm;
   if (clock_told_ || least_ppm <= kClockErrorMax_ppm) return;
@@ -428,7 +430,7 @@ void Supervisor::note_stats() {
                         .cycle_us_max = microseconds(cycle.max())});
 }
 
-// The recorder keeps room for this last word on a full disk.
+// The recorder reserves space for this last message on a full disk.
 void Supervisor::note_storage_error() {
   if (!storage_error_ || storage_error_told_) return;
   storage_error_told_ = true;
@@ -452,7 +454,7 @@ void Supervisor::report(proto::EventKind kind, const std::string& name, const st
 void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {
   drain(kTakeAll);
   if (samples_sent && *samples_sent > next_sequence_) {
-    // No later sample shows what is missing at the end: records that the ring dropped come first.
+    // No later sample shows losses at the end. Records dropped by the ring come first.
     const std::uint64_t missing = *samples_sent - next_sequence_;
     const std::uint64_t dropped = read(loop_.counters().dropped_records) - accounts_.lost_in_ring;
     const std::uint64_t in_ring = std::min(missing, dropped);

@@ -11,28 +11,28 @@ inline double microseconds(Nanoseconds duration) {
   return static_cast<double>(duration.count()) * 1e-3;
 }
 
-/// Time of CLOCK_MONOTONIC, the clock every deadline here refers to.
+/// Returns the time of CLOCK_MONOTONIC, the clock of all deadlines here.
 Nanoseconds monotonic_now() noexcept;
 
-/// Sleeps until an absolute time of CLOCK_MONOTONIC; returns at once when it has passed.
+/// Sleeps until an absolute time of CLOCK_MONOTONIC; returns at once if it has passed.
 void sleep_until(Nanoseconds deadline) noexcept;
 
-/// First deadline after `now` on the grid deadline + k·period, k ≥ 1, and how many were passed
-/// over.
+/// Returns the first deadline after `now` on the grid deadline + k·period, k ≥ 1, and the number of
+/// deadlines skipped.
 struct NextDeadline {
   Nanoseconds deadline;
   std::int64_t skipped;
 };
 NextDeadline next_deadline(Nanoseconds deadline, Nanoseconds period, Nanoseconds now) noexcept;
 
-/// Absolute deadlines one period apart. A late caller skips periods, is told how many, and stays on
-/// the grid: missed periods are never made up in a burst.
+/// Timer with absolute deadlines, one period apart. A late caller skips periods, gets their number,
+/// and stays on the grid: missed periods are not made up in a burst.
 class PeriodicTimer {
  public:
   /// The first deadline is one period from now. `period` > 0.
   explicit PeriodicTimer(Nanoseconds period) noexcept;
 
-  /// The deadline that was waited for last, or the first one.
+  /// Returns the last deadline that was waited for, or the first one.
   Nanoseconds deadline() const noexcept { return deadline_; }
 
   /// Sleeps until the next deadline; returns the number of deadlines skipped.

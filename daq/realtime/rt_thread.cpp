@@ -14,7 +14,7 @@
 namespace daq {
 namespace {
 
-constexpr std::size_t kStackBytes = 64 * 1024;  // more than the loop ever uses
+constexpr std::size_t kStackBytes = 64 * 1024;  // more than the loop uses
 constexpr std::size_t kPageBytes = 4096;
 
 std::string reason(int error) { return std::generic_category().message(error); }
@@ -36,8 +36,8 @@ void request_priority(int priority, RealTimeReport& report) {
       "in /etc/security/limits.d/rig.conf and log in again.");
 }
 
-// Locking future pages under a limit would make a later allocation fail, so it is asked for only
-// where there is none.
+// With a limit on locked memory, locking future pages would make a later allocation fail. So they
+// are locked only without a limit.
 void request_locked_memory(RealTimeReport& report) {
   rlimit limit{};
   const bool unlimited =

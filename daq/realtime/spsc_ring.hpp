@@ -8,8 +8,8 @@
 
 namespace daq {
 
-/// Bounded queue from one producer thread to one consumer thread. Neither side ever waits, locks
-/// or allocates: a full ring refuses the push, and the caller counts what it had to drop.
+/// Bounded queue from one producer thread to one consumer thread. Neither side waits, locks or
+/// allocates. A push into a full ring fails, and the caller counts the dropped element.
 ///
 /// Holds up to Capacity elements; Capacity is a power of two.
 template <typename T, std::size_t Capacity>
@@ -20,7 +20,7 @@ class SpscRing {
  public:
   static constexpr std::size_t kCapacity = Capacity;
 
-  /// Producer only. False, leaving the ring alone, when it is full.
+  /// Producer only. Returns false, without any change, if the ring is full.
   bool try_push(const T& value) noexcept {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_acquire) == Capacity) return false;
@@ -29,7 +29,7 @@ class SpscRing {
     return true;
   }
 
-  /// Consumer only. False, leaving `value` alone, when the ring is empty.
+  /// Consumer only. Returns false, with `value` unchanged, if the ring is empty.
   bool try_pop(T& value) noexcept {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_acquire)) return false;
@@ -39,7 +39,7 @@ class SpscRing {
   }
 
  private:
-  // Producer and consumer write to cache lines of their own, or each push would stall the other.
+  // Producer and consumer use separate cache lines, as otherwise each push would stall the other.
   static constexpr std::size_t kCacheLineBytes = 64;
   alignas(kCacheLineBytes) std::atomic<std::size_t> head_{0};
   alignas(kCacheLineBytes) std::atomic<std::size_t> tail_{0};

@@ -8,7 +8,7 @@
 namespace daq {
 namespace {
 
-// There is one writer, so a load and a store do what a costlier fetch_add would.
+// There is only one writer, so a load and a store replace the slower fetch_add.
 void add_to(std::atomic<std::int64_t>& value, std::int64_t by) noexcept {
   value.store(value.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }

@@ -9,24 +9,24 @@
 
 namespace daq {
 
-/// Distribution of a duration in bins of 1 µs. One real-time thread adds; any thread may read
-/// while it does and then sees a recent state. Adding neither allocates nor locks.
+/// Distribution of a duration in bins of 1 µs. One real-time thread adds durations; any thread may
+/// read concurrently and gets a recent state. Adding neither allocates nor locks.
 class TimingHistogram {
  public:
   static constexpr int kBins = 2000;  ///< durations of 2 ms and more share the last bin
 
-  /// Negative durations count as zero.
+  /// Adds a duration; negative ones count as zero.
   void add(Nanoseconds duration) noexcept;
 
   std::int64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
   Nanoseconds max() const noexcept { return Nanoseconds(max_.load(std::memory_order_relaxed)); }
   Nanoseconds mean() const noexcept;
 
-  /// Upper edge of the bin below which the share `fraction` of all durations lies [µs], 0 <
-  /// fraction ≤ 1. For durations in the last bin this is max(). Zero when nothing was added.
+  /// Returns the upper edge of the bin that contains the quantile `fraction` [µs], 0 < fraction ≤
+  /// 1; max() if it is in the last bin, zero if nothing was added.
   double percentile_us(double fraction) const noexcept;
 
-  /// A text picture of the distribution, one row per doubling of the duration.
+  /// Returns a text chart of the distribution, one row per doubling of the duration.
   std::string picture() const;
 
  private:

@@ -48,14 +48,14 @@ void InertialMonitor::add(const Observation& now,
     missing_s = is_read ? 0.0 : missing_s + since_s;
     if (is_new) stuck_s = 0.0;
     if (!is_new && moves && memory.seen) stuck_s += since_s;
-    // Between readings the last one stands.
+    // Between readings the last one counts.
     saturated_s = memory.seen && is_saturated(i, memory) ? saturated_s + since_s : 0.0;
   }
   last_time_s_ = now.time_s;
   started_ = true;
 }
 
-// Written so that a NaN on either side is a fault.
+// Written such that a NaN on either side is a fault.
 bool InertialMonitor::has(std::size_t sensor, InertialFault fault,
                           Finding& finding) const noexcept {
   const double lasting_s = memory_[sensor].lasting_s[at(fault)];

@@ -11,49 +11,47 @@
 
 namespace daq {
 
-/// From counts of an inertial sensor to what its axis reads [rad/s] or [m/s²]; 0 of axes that it
-/// does not have.
+/// Reading of an inertial sensor per count [rad/s] or [m/s²]; 0 for axes that do not exist.
 struct InertialScale {
   std::array<double, INERTIAL_AXES> si_per_count{};
-  std::array<std::int16_t, INERTIAL_AXES> counts_max{};  ///< at the end of the range
+  std::array<std::int16_t, INERTIAL_AXES> counts_max{};  ///< at the end of the measuring range
 };
 
-/// What can be wrong with an inertial sensor.
+/// Faults of an inertial sensor.
 enum class InertialFault : std::uint8_t { kMissing, kStuck, kSaturated };
 inline constexpr std::size_t kInertialFaultCount = 3;
 
-/// When an inertial sensor counts as wrong.
+/// Limits of an inertial sensor.
 struct InertialLimits {
   std::string sensor;            ///< name, for messages
-  bool stops_run = false;        ///< the output is switched off then; else it is only told
+  bool stops_run = false;        ///< a fault switches the output off; otherwise it is only reported
   double missing_s_max = 0.0;    ///< longest time without a reading
   double stuck_s_max = 0.0;      ///< longest time in motion without a change of any count
-  double saturated_s_max = 0.0;  ///< longest time at the end of the range
-  /// Counts at the end of the range, by axis; 0 of axes that the sensor does not have.
+  double saturated_s_max = 0.0;  ///< longest time at the end of the measuring range
+  /// Counts at the end of the measuring range, by axis; 0 for axes that the sensor does not have.
   std::array<std::int16_t, INERTIAL_AXES> counts_max{};
 };
 
-/// Watches inertial sensors. Real-time safe: no allocation, no exceptions.
+/// Monitors inertial sensors. Real-time safe: no allocation, no exceptions.
 ///
-/// A sensor is in motion while any hinge turns: where none does, equal counts are what it should
-/// read. A time that is none counts as too long.
+/// While no joint moves, constant counts are correct. A NaN time counts as too long.
 class InertialMonitor {
  public:
   struct Finding {
     InertialFault fault;
-    double value;  ///< for how long [s]
-    double limit;  ///< allowed [s]
+    double value;  ///< duration of the fault [s]
+    double limit;  ///< allowed duration [s]
   };
 
   explicit InertialMonitor(const std::vector<InertialLimits>& limits);
 
-  /// Takes what was read before this sample.
+  /// Adds the readings that precede this sample.
   void add(const Observation& now, const firmware_iface::UnitInertial& reading) noexcept;
 
   std::size_t sensor_count() const noexcept { return count_; }
   bool stops_run(std::size_t sensor) const noexcept { return bounds_[sensor].stops_run; }
 
-  /// Whether the sensor has the fault now, and since when.
+  /// Returns whether the sensor has the fault at present, with its duration in `finding`.
   bool has(std::size_t sensor, InertialFault fault, Finding& finding) const noexcept;
 
  private:
@@ -63,7 +61,7 @@ class InertialMonitor {
     std::array<std::int16_t, INERTIAL_AXES> counts_max;
   };
   struct Memory {
-    std::array<double, kInertialFaultCount> lasting_s{};  ///< each fault, so far
+    std::array<double, kInertialFaultCount> lasting_s{};  ///< duration of each fault so far
     std::array<std::int16_t, INERTIAL_AXES> counts{};
     bool seen = false;
   };

@@ -5,18 +5,17 @@
 
 namespace daq {
 
-/// Angular speed of one hinge from its last angles. One encoder count per millisecond is 1.5 rad/s
-/// at 4096 counts, so the speed is a difference over a window, not over one period: the window of
-/// kWindow samples divides that quantisation by kWindow and delays the speed by half the window.
+/// Estimates the angular speed of one joint from its last angles. One encoder count per millisecond
+/// is 1.5 rad/s at 4096 counts, so the speed is a difference over kWindow samples. That divides the
+/// quantization error by kWindow and delays the speed by half the window.
 class JointTracker {
  public:
   static constexpr std::size_t kWindow = 16;
 
-  /// Adds an angle; times increase strictly. Returns the speed over the window [rad/s], zero for
-  /// the first sample.
+  /// Adds an angle; times must increase. Returns the speed [rad/s], zero for the first sample.
   double add(double time_s, double angle_rad) noexcept;
 
-  /// Speed by the last `add` [rad/s].
+  /// Returns the speed of the last `add` [rad/s].
   double speed_rad_per_s() const noexcept { return speed_rad_per_s_; }
 
  private:

@@ -11,38 +11,40 @@
 namespace daq {
 namespace {
 
-// An encoder that stands on the edge between two counts alternates by one, and one with a broken
-// channel does so for ever: only two counts from the last place are motion.
+// At the edge between two counts an encoder alternates by one, with a broken channel forever. So
+// only two counts from the last position are motion.
 constexpr std::int64_t kMoveCounts = 2;
 
-// A joint that has not moved for this long rests [s].
+// A joint is at rest if it has not moved for this long [s].
 constexpr double kRest_s = 0.2;
 
-// A joint decelerates by less than this [rad/s²] unless it strikes something. It stops within the
-// two counts from at most 3 sqrt(q a), the mean speed over the six counts before, which was up to
-// 1.5 samples ago. From a higher speed it has farther to go.
+// Largest deceleration of a joint without an impact [rad/s²]. It stops within the two counts from
+// at most 3 sqrt(q a): the mean speed over the six counts before, up to 1.5 samples ago. From a
+// higher speed it travels farther.
 constexpr double kDecelerationMax = 200.0;
-constexpr double kSuddenTravel = 0.1;  // of an encoder that stopped and a joint that did not [rad]
+constexpr double kSuddenTravel = 0.1;  // travel of a joint after its encoder stopped [rad]
 
-// A passive joint stops for good only by its dry friction, which may hold it within d [rad] of
-// where gravity would, and rests at the extremes of a slow forced motion of acceleration a for up
-// to T = 2 sqrt(4 (d + q) / a). In the time W before it was then slower than a W, so that speed T²
-// was below 16 W (d + q). An encoder with more is frozen, if it was faster than friction can stop.
-constexpr double kSpan_s = 0.0625;      // of a mean speed: one count of 4096 a turn is 25 mrad/s
-constexpr double kRecent_s = 0.3125;    // W: what a speed tells of the next turning point
-constexpr double kHeldWithin = 3.6e-3;  // d: pendulum of the shipped rig: 2.3 mrad
-constexpr double kHeldSpeed = 0.15;     // [rad/s] lost within W at 0.5 rad/s²; shipped rig: 0.4
+// A passive joint stops permanently only by dry friction, which may hold it within d [rad] of its
+// equilibrium. At the extremes of a slow forced motion of acceleration a, it rests for up to T = 2
+// sqrt(4 (d + q) / a). In the time W before, its speed was below a W, so speed·T² was below 16 W (d
+// + q). With more, the encoder of a joint too fast for friction to stop is frozen.
+constexpr double kSpan_s = 0.0625;      // for a mean speed: one count of 4096 a turn is 25 mrad/s
+constexpr double kRecent_s = 0.3125;    // W: a speed of this age predicts the next turning point
+constexpr double kHeldWithin = 3.6e-3;  // d; 2.3 mrad for the pendulum of the shipped rig
+constexpr double kHeldSpeed =
+    0.15;  // [rad/s] that friction of 0.5 rad/s² takes within W; shipped rig: 0.4
 constexpr double kHeldTimeMin_s = 0.1;
 
-// While a command changes, the motion of other joints may take the whole push of a motor: an
-// absorber does so at its own frequency. And a passive joint may be caught at its turning point: by
-// a step for as long as the command stays then, by a command that goes on changing for a moment.
+// While a command changes, other joints may absorb the entire torque of a motor, as a vibration
+// absorber does at its own frequency. Also, a command may stop a passive joint at its turning
+// point: a step for as long as the command then stays constant, a changing command for a moment.
 constexpr double kCaughtTime_s = 0.75;
-constexpr double kCaughtSpeed = 0.3;  // before [rad/s]
-constexpr double kChanging_s = 0.1;   // a command changes for this long after each change
-constexpr double kSwingSpeed = 2.0;   // of another joint, whose swing may take a steady push
+constexpr double kCaughtSpeed = 0.3;  // speed before the stop [rad/s]
+constexpr double kChanging_s = 0.1;  // a command counts as changing for this long after each change
+constexpr double kSwingSpeed =
+    2.0;  // of another joint, whose swing may absorb a constant torque [rad/s]
 constexpr double kSwingFactor = 2.0;
-constexpr double kSameCommand = 0.05;  // commands within this share of the stall command are one
+constexpr double kSameCommand = 0.05;  // share of the stall command within which commands are equal
 
 // Alternating pushes may move a joint by less than two counts each. One that would have gone so far
 // [rad] at its last speed, in the time of its motor's pushes alone, has a frozen encoder or is
@@ -51,34 +53,29 @@ constexpr double kCoastedTravel = 0.5;
 constexpr double kCoastedTravelOfSwing = 1.0;
 constexpr std::size_t kLastSpans = 2;
 
-// Once a driven joint has moved so far by its motor's push [rad], and within such a time, every
-// passive joint that rested has moved at least so many counts.
+// Once a motor has moved its joint by this travel [rad], within this time, every passive joint that
+// was at rest has moved by at least kResponseCounts.
 constexpr double kPushedTravel = 0.1;
 constexpr double kPushedTime_s = 0.7;
-constexpr double kPushedWithin_s = 0.1;  // from half the stall command to it: slower, all follow
-constexpr double kPushedFrom = 0.3;  // not faster than this when the motor begins to push [rad/s]
+constexpr double kPushedWithin_s =
+    0.1;  // from half the stall command to it; if slower, all joints follow quasi-statically
+constexpr double kPushedFrom =
+    0.3;  // largest speed of the joint when the motor starts to push [rad/s]
 constexpr std::int64_t kResponseCounts = 12;
 
-// The first motion is judged for this long, and until it has gone so many counts. Of a joint that
-// drifts already its motor must push at once, and what it drifts is not counted; a speed is known
-// to a count in the tracker's window.
+// The direction of the first motion is checked for this long, and until it has reached this number
+// of counts. A joint that already drifts must be pushed by its motor at once, and the drift is
+// subtracted. A speed is known to a count in the tracker's window.
 constexpr double kStart_s = 0.05;
 constexpr double kStartMax_s = 0.5;
 constexpr double kStartCounts = 4.0;
 constexpr double kStartDrift = 0.3;        // [rad/s]
-constexpr double kStartOthersDrift = 0.1;  // of other joints, which push by less then
+constexpr double kStartOthersDrift = 0.1;  // of other joints; slower ones push less
 
-// A joint creeps that moves by equal steps, within a count and a tenth, for three spans.
+// A joint creeps if it moves by equal steps, within a count plus a tenth, for three spans.
 constexpr double kCreepSpan_s = 0.15;
-constexpr double kCreepNoted_s = 0.29;  // of steady steps after the first
+constexpr double kCreepNoted_s = 0.29;  // of equal steps after the first
 constexpr double kCreepMax_s = 1.85;
-
-// Swings without drive become smaller. Coupled joints pass energy to one another, so one swing that
-// grows is none; that many in a row, each by so much, is.
-constexpr double kGrowthShare = 0.1;
-constexpr std::int64_t kGrowthCounts = 8;
-constexpr int kGrowthsMax = 4;
-constexpr std::int64_t kTurningCounts = 4;  // back from an extreme: it was a turning point
 
 double sign_of(double value) noexcept { return value < 0.0 ? -1.0 : value > 0.0 ? 1.0 : 0.0; }
 
@@ -117,8 +114,8 @@ Trip MotionPlausibility::add(const MotionSample& sample) noexcept {
   bool any_drives = false;
   for (std::size_t j = 0; j < joint_count_; ++j) any_drives = any_drives || drives(j);
   for (std::size_t j = 0; j < joint_count_; ++j) {
-    if (any_drives) joints_[j].driven_rest_s += since_s_;
-    if (any_drives && now_s_ - changed_s_ <= kChanging_s) joints_[j].shaken_rest_s += since_s_;
+    if (any_drives) joints_[j].rest.driven_s += since_s_;
+    if (any_drives && now_s_ - changed_s_ <= kChanging_s) joints_[j].rest.shaken_s += since_s_;
     follow_motor(j, sample);
     if (sample.now.joint[j].valid) follow_encoder(j, sample);
   }
@@ -142,7 +139,7 @@ Trip MotionPlausibility::add(const MotionSample& sample) noexcept {
   return found_;
 }
 
-// Commands count as one for as long as they differ by less than the stall command.
+// Commands that differ by less than kSameCommand of the stall command count as unchanged.
 void MotionPlausibility::note_commands(const MotionSample& sample) noexcept {
   const std::size_t motors = std::min(sample.command.size(), command_.size());
   std::copy_n(sample.command.begin(), motors, command_.begin());
@@ -169,8 +166,7 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
   phase_ = phase;
   for (std::size_t j = 0; j < joint_count_; ++j) {
     Joint& joint = joints_[j];
-    joint.driven_rest_s = joint.shaken_rest_s = joint.pushed_rest_s = joint.impulse = joint.reach =
-        0.0;
+    joint.rest = {};
     joint.awaits_response = false;
     joint.last_push_s = now_s_ - kRest_s;
     joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0 ? Start::kWaiting
@@ -184,8 +180,8 @@ void MotionPlausibility::note_phase(MotionPhase phase) noexcept {
   }
 }
 
-// The motion that the motor's commands would cause without friction or load while they are above
-// the stall command. Below it friction brakes the joint, and a command the other way begins anew.
+// Integrates the motion without friction or load due to commands above the stall command. Below it,
+// friction brakes the joint. A command in the other direction restarts the integral.
 void MotionPlausibility::follow_motor(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
   const JointMotion& motion = bounds_[j].motion;
@@ -197,15 +193,15 @@ void MotionPlausibility::follow_motor(std::size_t j, const MotionSample& sample)
   }
   if (std::abs(u) < 0.5 * motion.stall_command) joint.idle_s = now_s_;
   if (drives(j)) {
-    joint.pushed_rest_s += since_s_;
+    joint.rest.pushed_s += since_s_;
     note_push(j, sample);
-    if (u * joint.impulse < 0.0) joint.impulse = 0.0;
-    joint.impulse += u * since_s_;
+    if (u * joint.rest.impulse < 0.0) joint.rest.impulse = 0.0;
+    joint.rest.impulse += u * since_s_;
   } else {
-    const double braked = std::abs(joint.impulse) - motion.stall_command * since_s_;
-    joint.impulse = sign_of(joint.impulse) * std::max(braked, 0.0);
+    const double braked = std::abs(joint.rest.impulse) - motion.stall_command * since_s_;
+    joint.rest.impulse = sign_of(joint.rest.impulse) * std::max(braked, 0.0);
   }
-  joint.reach += joint.impulse * since_s_;
+  joint.rest.reach += joint.rest.impulse * since_s_;
 }
 
 void MotionPlausibility::follow_encoder(std::size_t j, const MotionSample& sample) noexcept {
@@ -237,11 +233,10 @@ void MotionPlausibility::follow_encoder(std::size_t j, const MotionSample& sampl
                   (now_s_ - earlier.time_s);
   }
   joint.motions[joint.next_motion++ % kMoveHistory] = {now_s_, counts};
-  joint.driven_rest_s = joint.shaken_rest_s = joint.pushed_rest_s = joint.impulse = joint.reach =
-      0.0;
+  joint.rest = {};
 }
 
-// The motor pushes. It begins to when it has not for a while.
+// Called while the motor drives. A push starts if there was none for kRest_s.
 void MotionPlausibility::note_push(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
   if (now_s_ - joint.last_push_s >= kRest_s && phase_ == MotionPhase::kDriven) {
@@ -270,16 +265,17 @@ void MotionPlausibility::note_push_start(std::size_t j, const JointState& state)
   joints_[j].pushed_speed = state.speed_rad_per_s;
 }
 
-// The joint moves after it has rested so long; its memory is still that of its rest.
+// Called when the joint moves after a rest; its stored state is still that of the rest.
 void MotionPlausibility::begin_motion(std::size_t j, double rested_s) noexcept {
   Joint& joint = joints_[j];
   if (rested_s >= kRecent_s) joint.spans = {};
   if (joint.start != Start::kWaiting || rested_s < kRest_s) return;
   const double command = joint.start_is_mixed ? 0.0 : joint.start_command;
-  start(j, joint.reach != 0.0 ? sign_of(joint.reach) : command, joint.reference, 0.0);
+  start(j, joint.rest.reach != 0.0 ? sign_of(joint.rest.reach) : command, joint.reference, 0.0);
 }
 
-// The first motion of a run by a motor. Other joints that move, or are pushed, would push as well.
+// First motion of a run by a motor. It is checked only if other joints rest and are not driven,
+// because they would push this joint too.
 void MotionPlausibility::start(std::size_t j, double pushed, std::int64_t counts,
                                double drift) noexcept {
   Joint& joint = joints_[j];
@@ -299,17 +295,17 @@ void MotionPlausibility::start(std::size_t j, double pushed, std::int64_t counts
   if (!others_rest || joint.start_direction == 0.0) joint.start = Start::kDone;
 }
 
-// At rest under a constant command u a joint is κ u t²/2 away after t. Its encoder has not counted
-// while ∫∫u dt² reached command time_s²/2: the joint is then at most κ command time_s²/2 from where
-// it was last seen (0.07 rad at κ 1.8, 0.5 V, 0.4 s), beyond what its last speed covers. It takes
-// time_s at the stall command and less at more. An honest joint turns round within two counts in
-// ∫∫u dt² = 11.7 q/κ: so time_s must be above sqrt(24 q / (κ command)), 0.2 s there.
+// At rest under a constant command u a joint moves by κ u t²/2 in t. Its encoder has not counted
+// although ∫∫u dt² has reached command time_s²/2. So it moved at most κ command time_s²/2 (0.07 rad
+// at κ 1.8, 0.5 V, 0.4 s) plus the travel at its last speed. This takes time_s at the stall command
+// and less at a larger one. With a working encoder, a joint reverses within two counts in ∫∫u dt² =
+// 11.7 q/κ. So time_s must be above sqrt(24 q / (κ command)), 0.2 s in that example.
 void MotionPlausibility::check_stall(std::size_t j) noexcept {
   const Joint& joint = joints_[j];
   const JointMotion& motion = bounds_[j].motion;
   double limit = 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
-  double reach = std::abs(joint.reach);
-  const double coasted = joint.pushed_rest_s * fastest_of(j, kLastSpans) / bounds_[j].scale;
+  double reach = std::abs(joint.rest.reach);
+  const double coasted = joint.rest.pushed_s * fastest_of(j, kLastSpans) / bounds_[j].scale;
   if (reach <= limit && coasted <= kCoastedTravel) return;
   bool others_move = false;
   for (std::size_t k = 0; k < joint_count_; ++k) {
@@ -318,10 +314,10 @@ void MotionPlausibility::check_stall(std::size_t j) noexcept {
   }
   const double farthest = others_move ? kCoastedTravelOfSwing : kCoastedTravel;
   if (coasted > farthest) {
-    fail(TripCause::kFrozenEncoder, j, joint.pushed_rest_s,
-         joint.pushed_rest_s * farthest / coasted);
+    fail(TripCause::kFrozenEncoder, j, joint.rest.pushed_s,
+         joint.rest.pushed_s * farthest / coasted);
   }
-  if (others_move && joint.driven_rest_s <= kCaughtTime_s) {
+  if (others_move && joint.rest.driven_s <= kCaughtTime_s) {
     const double steady_s = now_s_ - std::max(joint.moved_s, changed_s_);
     reach = 0.5 * std::abs(command_[static_cast<std::size_t>(motion.motor)]) * steady_s * steady_s;
   }
@@ -352,25 +348,24 @@ void MotionPlausibility::check_sudden_stop(std::size_t j) noexcept {
 void MotionPlausibility::check_silence(std::size_t j) noexcept {
   const Joint& joint = joints_[j];
   const double scale = bounds_[j].scale;
-  if (joint.shaken_rest_s > kCaughtTime_s && fastest_of(j) > kCaughtSpeed * scale) {
-    fail(TripCause::kFrozenEncoder, j, joint.shaken_rest_s, kCaughtTime_s);
+  if (joint.rest.shaken_s > kCaughtTime_s && fastest_of(j) > kCaughtSpeed * scale) {
+    fail(TripCause::kFrozenEncoder, j, joint.rest.shaken_s, kCaughtTime_s);
   }
-  double fastest = 0.0;  // under the command that is still in force
+  double fastest = 0.0;  // under the present command
   for (const Span& span : joint.spans) {
     if (span.since_s >= changed_s_) fastest = std::max(fastest, span.speed);
   }
-  if (joint.moved_s < changed_s_ || joint.driven_rest_s <= kHeldTimeMin_s) return;
+  if (joint.moved_s < changed_s_ || joint.rest.driven_s <= kHeldTimeMin_s) return;
   if (fastest <= kHeldSpeed * scale) return;
   const double held_within = kHeldWithin * scale + bounds_[j].count_rad;
   const double longest_s = std::sqrt(16.0 * kRecent_s * held_within / fastest);
-  if (joint.driven_rest_s <= longest_s) return;
-  fail(TripCause::kFrozenEncoder, j, joint.driven_rest_s, longest_s);
+  if (joint.rest.driven_s <= longest_s) return;
+  fail(TripCause::kFrozenEncoder, j, joint.rest.driven_s, longest_s);
 }
 
-// A motor that begins to push accelerates its joint and with it what hangs there: a passive joint
-// that hardly moves has a frozen encoder, or a clamp, or the motor has no effect on it. The motion
-// that the driven joint had before does not count; its speed is known to a count in the tracker's
-// window.
+// A motor that starts to push accelerates its joint, and all joints attached to it. A passive joint
+// that hardly moves has a frozen encoder or a clamp, or the motor does not affect it. The earlier
+// motion of the driven joint is subtracted; its speed is known to a count in the tracker's window.
 void MotionPlausibility::check_response(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
   if (!joint.awaits_response) return;
@@ -391,7 +386,7 @@ void MotionPlausibility::check_response(std::size_t j, const MotionSample& sampl
   }
 }
 
-// From rest a joint moves where its motor pushes it.
+// A joint at rest must start in the direction in which its motor pushes it.
 void MotionPlausibility::check_direction(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
   if (joint.start != Start::kMoving) return;
@@ -414,8 +409,8 @@ void MotionPlausibility::check_direction(std::size_t j, const MotionSample& samp
   if (turned || judged || since_s > kStartMax_s) joint.start = Start::kDone;
 }
 
-// Counts that drift at a steady rate though nothing is driven. A swing is never steady for so long
-// unless its period is above 4 s.
+// Detects counts that drift at a constant rate although nothing is driven. A swing is not as steady
+// for that long, unless its period is above 4 s.
 void MotionPlausibility::check_creep(std::size_t j, const MotionSample& sample) noexcept {
   Joint& joint = joints_[j];
   const double span_s = now_s_ - joint.creep_s;
@@ -426,7 +421,7 @@ void MotionPlausibility::check_creep(std::size_t j, const MotionSample& sample) 
                       static_cast<double>(std::abs(step - joint.creep_step)) <= tolerance;
   joint.creep_steady_s = steady ? joint.creep_steady_s + span_s : 0.0;
   joint.creep_speed = static_cast<double>(std::abs(step)) * bounds_[j].count_rad / span_s;
-  if (!steady) joint.creep_step = step;  // the first of steps that are alike
+  if (!steady) joint.creep_step = step;  // first of a series of equal steps
   joint.creep_counts = sample.counts[j];
   joint.creep_s = now_s_;
   if (joint.creep_steady_s <= kCreepMax_s) return;
@@ -439,60 +434,14 @@ bool MotionPlausibility::is_creeping() const noexcept {
 }
 
 void MotionPlausibility::check_swings(std::size_t j, const MotionSample& sample) noexcept {
-  Swings& swings = joints_[j].swings;
+  SwingGrowth& swings = joints_[j].swings;
   const bool is_free = phase_ == MotionPhase::kReleased || phase_ == MotionPhase::kDriven;
   const bool driven =
       std::any_of(command_.begin(), command_.end(), [](double u) { return u != 0.0; });
-  if (!is_free || driven) {
-    swings = {};
-    return;
-  }
-  if (!sample.now.joint[j].valid) return;
-  const std::int64_t counts = sample.counts[j];
-  if (swings.direction == 0) {
-    if (!swings.has_extreme) swings.extreme = counts;
-    swings.has_extreme = true;
-    const std::int64_t ahead = counts - swings.extreme;
-    if (std::abs(ahead) < kTurningCounts) return;
-    swings = {.direction = ahead < 0 ? -1 : 1,
-              .extreme = counts,
-              .turn_counts = counts,
-              .turn_s = now_s_};
-    return;
-  }
-  const std::int64_t ahead = (counts - swings.extreme) * swings.direction;
-  if (ahead > 0) swings.extreme = counts;
-  if (ahead > -kTurningCounts) {
-    const auto turned = static_cast<double>(std::abs(counts - swings.turn_counts));
-    const double per_turn = bounds_[j].counts_per_turn;
-    if (per_turn <= 0.0 || turned < per_turn) return;
-    const double turn = turned / per_turn;
-    judge_growth(j, turn / (now_s_ - swings.turn_s), swings.fastest_turn, 0.0);
-    swings.turn_counts = counts;
-    swings.turn_s = now_s_;
-    return;
-  }
-  if (swings.has_extreme) {
-    judge_growth(j, static_cast<double>(std::abs(swings.extreme - swings.last_extreme)),
-                 swings.largest_swing, static_cast<double>(kGrowthCounts));
-  }
-  swings.has_extreme = true;
-  swings.last_extreme = swings.extreme;
-  swings.extreme = swings.turn_counts = counts;
-  swings.turn_s = now_s_;
-  swings.direction = -swings.direction;
-}
-
-// Each swing is compared with the largest of all before it, the first with none.
-void MotionPlausibility::judge_growth(std::size_t j, double size, double& largest,
-                                      double margin) noexcept {
-  Swings& swings = joints_[j].swings;
-  const bool grows = largest > 0.0 && size > (1.0 + kGrowthShare) * largest + margin;
-  swings.growths = grows ? swings.growths + 1 : 0;
-  if (swings.growths >= kGrowthsMax) {
-    fail(TripCause::kGrowingSwings, j, size / largest, 1.0 + kGrowthShare);
-  }
-  largest = std::max(largest, size);
+  if (!is_free || driven) swings = {};
+  if (!is_free || driven || !sample.now.joint[j].valid) return;
+  const double growth = swings.add(sample.counts[j], now_s_, bounds_[j].counts_per_turn);
+  if (growth > 0.0) fail(TripCause::kGrowingSwings, j, growth, 1.0 + SwingGrowth::kShare);
 }
 
 bool MotionPlausibility::is_at_stop(std::size_t j, double angle_rad) const noexcept {

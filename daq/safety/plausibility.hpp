@@ -5,40 +5,41 @@
 #include <span>
 
 #include "daq/safety/safety_limits.hpp"
+#include "daq/safety/swing_growth.hpp"
 #include "daq/scenario/observation.hpp"
 
 namespace daq {
 
-/// Which motion is plausible at the moment.
+/// Kinds of motion that are plausible at present.
 enum class MotionPhase : std::uint8_t {
   kWatched,   ///< before the run: nothing is driven and nobody touches the rig
-  kHandled,   ///< an operator moves the rig, or the run is over: any motion
+  kHandled,   ///< an operator moves the rig, or the run is over: any motion is plausible
   kDriven,    ///< the output is enabled
-  kReleased,  ///< the rig moves by itself
+  kReleased,  ///< the rig moves freely
 };
 
-/// One sample, for the checks of motion.
+/// One sample, as input of the checks.
 struct MotionSample {
   const Observation& now;
   std::span<const std::int64_t> counts;  ///< of each joint's encoder, unwrapped
-  std::span<const double> command;       ///< of each motor, in force from this sample on
+  std::span<const double> command;       ///< of each motor, in effect from this sample on
   MotionPhase phase = MotionPhase::kHandled;
 };
 
-/// Judges whether encoders move as a rig with these motors can: an encoder that does not count
-/// although it should, or counts although it should not, misleads every other limit. Real-time
-/// safe: no allocation, no exceptions. A number that is NaN fails each check.
+/// Checks whether the encoders' motion is plausible for a rig with these motors. All other limits
+/// rely on encoders that count if and only if their joint moves. Real-time safe: no allocation, no
+/// exceptions. A NaN fails each check.
 ///
-/// Symbols of the derivations: q one count [rad], u the command, κ the joint's acceleration per
-/// unit of the command [rad/s²]. Of a joint that slides read m for rad; its thresholds are a tenth.
+/// Symbols in the derivations: q one count [rad], u the command, κ the joint's acceleration per
+/// unit of the command [rad/s²]. For a sliding joint read m for rad; its thresholds are a tenth.
 class MotionPlausibility {
  public:
   explicit MotionPlausibility(const SafetyLimits& limits);
 
-  /// Adds a sample. Returns the first check that fails, cause kNone when all hold.
+  /// Adds a sample. Returns the first check that fails; cause kNone if there is none.
   Trip add(const MotionSample& sample) noexcept;
 
-  /// Before the run: a joint moves steadily. The run waits until it rests, or trips.
+  /// Returns whether a joint moves at a constant speed before the run, which then waits or trips.
   bool is_creeping() const noexcept;
 
  private:
@@ -51,64 +52,55 @@ class MotionPlausibility {
     std::int64_t counts = 0;
   };
 
-  /// A short time in which a joint moved.
+  /// A short time interval in which a joint moved.
   struct Span {
     double since_s = 0.0;
     double speed = 0.0;  // mean, magnitude [rad/s]
   };
 
-  /// Swings of a joint that nothing drives, from turning point to turning point or turn by turn.
-  struct Swings {
-    int direction = 0;  // 0: has not moved yet
-    std::int64_t extreme = 0;
-    std::int64_t last_extreme = 0;
-    bool has_extreme = false;
-    std::int64_t turn_counts = 0;
-    double turn_s = 0.0;
-    double largest_swing = 0.0;  // [counts]
-    double fastest_turn = 0.0;   // [turns/s]
-    int growths = 0;
+  /// Drive since the last motion of a joint.
+  struct Rest {
+    double driven_s = 0.0;  // time in which any motor drove
+    double shaken_s = 0.0;  // part of that in which a command changed
+    double pushed_s = 0.0;  // part of that in which the joint's own motor drove
+    double impulse = 0.0;   // ∫u dt
+    double reach = 0.0;     // ∫∫u dt²
   };
 
   struct Joint {
     bool seen = false;
-    double first_s = 0.0;        // when
-    std::int64_t reference = 0;  // counts when the joint moved last
-    double moved_s = 0.0;        // time of that
+    double first_s = 0.0;        // time of the first reading
+    std::int64_t reference = 0;  // counts at the last motion
+    double moved_s = 0.0;        // time of the last motion
     double speed = 0.0;          // magnitude, over the last motions [rad/s]
     std::array<Motion, kMoveHistory> motions{};
     std::size_t next_motion = 0;
-    double driven_rest_s = 0.0;  // time since then in which a motor drove
-    double shaken_rest_s = 0.0;  // of that, while its command changed
-    double pushed_rest_s = 0.0;  // of that, while its own motor drove
-
-    double impulse = 0.0;  // ∫u dt since then
-    double reach = 0.0;    // ∫∫u dt² since then
+    Rest rest;
 
     std::int64_t span_counts = 0;
     double span_s = 0.0;
-    std::array<Span, kSpanCount> spans{};  // the last in which it moved
+    std::array<Span, kSpanCount> spans{};  // the last ones with motion
     std::size_t next_span = 0;
 
     double steady_command = 0.0;  // of its motor
 
-    bool awaits_response = false;  // its motor began to push
-    double idle_s = 0.0;           // when its motor last did not
+    bool awaits_response = false;  // waits for passive joints to respond to its motor's push
+    double idle_s = 0.0;           // last time at which its motor did not push
     double last_push_s = 0.0;
-    double pushed_s = 0.0;  // since the command is the same; where and how fast it was then
+    double pushed_s = 0.0;  // time of the last change of command; position and speed at it
     double pushed_rad = 0.0;
     double pushed_speed = 0.0;
-    std::int64_t origin = 0;     // counts when any motor began to push
-    std::int64_t excursion = 0;  // farthest from there since
-    bool rested = false;         // it had, then
+    std::int64_t origin = 0;     // counts when a motor started to push
+    std::int64_t excursion = 0;  // largest distance from there since
+    bool rested = false;         // it was at rest then
 
     Start start = Start::kDone;
-    double start_command = 0.0;    // sign of the last command that was not zero
-    bool start_is_mixed = false;   // commands of both signs came
-    double start_direction = 0.0;  // that the command asks for, +1 or −1
+    double start_command = 0.0;    // sign of the last nonzero command
+    bool start_is_mixed = false;   // commands of both signs occurred
+    double start_direction = 0.0;  // direction of the command, +1 or −1
     std::int64_t start_counts = 0;
-    bool start_drifts = false;  // it moved already
-    double start_drift = 0.0;   // as fast [counts/s]
+    bool start_drifts = false;  // it already moved
+    double start_drift = 0.0;   // speed of that motion [counts/s]
     double start_s = 0.0;
 
     std::int64_t creep_counts = 0;
@@ -117,13 +109,13 @@ class MotionPlausibility {
     double creep_steady_s = 0.0;
     double creep_speed = 0.0;
 
-    Swings swings;
+    SwingGrowth swings;
   };
 
   struct Bounds {
     JointMotion motion;
-    double count_rad;  // magnitude
-    double scale;      // 1, or 0.1 of a joint that slides
+    double count_rad;  // size of a count
+    double scale;      // 1, or 0.1 for a sliding joint
     double counts_per_turn;
   };
 
@@ -148,18 +140,17 @@ class MotionPlausibility {
   void check_direction(std::size_t j, const MotionSample& sample) noexcept;
   void check_creep(std::size_t j, const MotionSample& sample) noexcept;
   void check_swings(std::size_t j, const MotionSample& sample) noexcept;
-  void judge_growth(std::size_t j, double size, double& largest, double margin) noexcept;
   void fail(TripCause cause, std::size_t j, double value, double limit) noexcept;
 
   std::array<Bounds, kJointsMax> bounds_{};
   std::array<Joint, kJointsMax> joints_{};
   std::size_t joint_count_ = 0;
-  MotorCommands command_{};  // in force until the next sample
+  MotorCommands command_{};  // in effect until the next sample
   MotionPhase phase_ = MotionPhase::kHandled;
   bool started_ = false;
   double now_s_ = 0.0;
   double since_s_ = 0.0;
-  double changed_s_ = 0.0;  // when a motor's command changed
+  double changed_s_ = 0.0;  // last change of a motor's command
   Trip found_;
 };
 

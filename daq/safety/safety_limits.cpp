@@ -112,7 +112,7 @@ bool is_of_this_computer(TripCause cause) {
          cause == TripCause::kRingFull;
 }
 
-// What stopped in this computer, and what to do about it.
+// Describes a trip caused by this computer, and the remedy.
 std::string describe_host_trip(const Trip& trip) {
   const std::string off = at_time(trip) + "; motor off. ";
   if (trip.cause == TripCause::kHostPaused) {
@@ -138,7 +138,7 @@ std::string figure(double value, const std::string& unit) {
          (unit.empty() ? "" : " " + unit);
 }
 
-/// What a check of the motion found in one joint, and what to do; empty for any other cause.
+/// Describes a failed check of a joint's motion, and the remedy; empty for any other cause.
 std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
   const std::string value = figure(trip.value, unit);
   const std::string at = ", allowed " + figure(trip.limit, unit) + at_time(trip) + ". ";
@@ -201,7 +201,7 @@ std::string describe_clock_trip(const Trip& trip) {
          "samples more and more";
 }
 
-/// What a check of the unit's reports found, and what to do; empty for any other cause.
+/// Describes a failed check of the unit's reports, and the remedy; empty for any other cause.
 std::string describe_report_trip(const Trip& trip) {
   const char* const kFaulty =
       ". The unit or its firmware is faulty; test it with rigcal-daq conformance";
@@ -396,7 +396,7 @@ void SafetyMonitor::trip(TripCause cause, double time_s, double value, double li
   trip_ = {cause, index, time_s, value, limit, pause_s_};
 }
 
-// A pause comes first: while the computer stands still it stores nothing either.
+// The pause is checked first, because a paused computer stores nothing either.
 void SafetyMonitor::check_host(double time_s, double pause_s, double unstored_s) noexcept {
   constexpr double kRemembered_s = 1.0;
   if (!(pause_s <= pause_s_) || !(time_s - pause_time_s_ <= kRemembered_s)) {
@@ -411,7 +411,7 @@ void SafetyMonitor::check_host(double time_s, double pause_s, double unstored_s)
   }
 }
 
-// Every comparison of this class is written so that a NaN on either side trips.
+// All comparisons of this class are written such that a NaN on either side trips.
 void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexcept {
   const JointState& joint = now.joint[index];
   const JointBounds& bounds = bounds_[index];
@@ -428,8 +428,8 @@ void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexc
     }
     return;
   }
-  // After a gap the hinge may have moved as far as its speed limit allows, so the gap's length
-  // widens the bound; between neighbouring samples the bound is the jump alone.
+  // After a gap the joint may have moved as far as its speed limit allows, which widens the bound.
+  // Between consecutive samples the bound is jump_rad_max.
   const double travel_rad = bounds.speed_rad_per_s_max * (now.time_s - memory.valid_time_s);
   const double jump_rad = std::abs(joint.angle_rad - memory.angle_rad);
   const double jump_rad_max = std::max(bounds.jump_rad_max, travel_rad);
@@ -449,8 +449,8 @@ void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexc
   memory = {joint.angle_rad, now.time_s, true};
 }
 
-// Samples lie apart by more than nothing: a clock that stands still or goes back hides how old an
-// angle is, and the end of the run with it.
+// Time must increase between samples. A clock that stops or goes back would hide the age of the
+// angles, and the run would not end.
 void SafetyMonitor::check_staleness(const Observation& now) noexcept {
   const double since_s = started_ ? now.time_s - last_time_s_ : 0.0;
   const bool fresh = started_ ? since_s > 0.0 : std::isfinite(now.time_s);
@@ -459,7 +459,7 @@ void SafetyMonitor::check_staleness(const Observation& now) noexcept {
   }
 }
 
-// Limits that are none would let every request through.
+// Without this check, NaN limits would allow every request.
 double SafetyMonitor::clamp(std::size_t motor, const Observation& now, double requested) noexcept {
   const double since_s = started_ ? now.time_s - last_time_s_ : 0.0;
   const double most = command_bounds_[motor].command_max;

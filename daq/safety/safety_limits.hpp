@@ -13,13 +13,13 @@
 
 namespace daq {
 
-/// Limits of one hinge. Of a joint that slides read m for rad.
+/// Limits of one joint. For a sliding joint read m for rad.
 struct JointLimits {
   std::string hinge;                 ///< name, for messages
   double angle_rad_min = 0.0;        ///< inclusive
   double angle_rad_max = 0.0;        ///< inclusive
   double speed_rad_per_s_max = 0.0;  ///< magnitude
-  double jump_rad_max = 0.0;         ///< magnitude of the change from one sample to the next
+  double jump_rad_max = 0.0;         ///< magnitude of the change between two samples
   double missing_s_max = 0.0;        ///< longest time without a valid angle
   bool slides = false;
 };
@@ -31,38 +31,37 @@ struct MotorLimits {
   double command_slew_per_s_max = 0.0;  ///< magnitude [unit of the control signal / s]
 };
 
-/// Stall limits of a joint for which the rig file states none: the command as a share of the
-/// largest, and the time.
+/// Default stall limits of a joint: the command as a share of the largest, and the time.
 inline constexpr double kStallShareDefault = 0.05;
 inline constexpr double kStallTimeDefault_s = 0.65;
 
-/// How a joint is driven and where it stops, for the checks of its encoder. Of a joint that slides
-/// read m for rad.
+/// Drive and end stops of a joint, for encoder checks. For a sliding joint read m for rad.
 struct JointMotion {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
-  int motor = -1;              ///< that drives it, in the unit's order; −1: none
-  double gain_sign = 1.0;      ///< −1: a positive command moves it the negative way
-  double stall_command = 0.0;  ///< magnitude of a command that moves it [unit of control signal]
+  int motor = -1;              ///< its motor, in the unit's order; −1: none
+  double gain_sign = 1.0;      ///< −1: a positive command moves it in the negative direction
+  double stall_command =
+      0.0;  ///< magnitude of a command that surely moves it [unit of control signal]
   double stall_time_s = 0.0;   ///< longest time at that command without a count
-  bool is_unaffected = false;  ///< without a motor, and may rest while others move
+  bool is_unaffected = false;  ///< it has no motor and may rest while others move
   double stop_rad_min = -std::numeric_limits<double>::infinity();  ///< end stops
   double stop_rad_max = std::numeric_limits<double>::infinity();
 };
 
-/// Limits of a rig, from its rig file. A scenario may ask for less, never for more.
+/// Safety limits of a rig, from its rig file. A scenario may lower them but not raise them.
 struct SafetyLimits {
   std::vector<MotorLimits> motor;             ///< one per motor of the unit, at most kMotorsMax
   double staleness_s_max = 0.0;               ///< longest time between two samples
-  std::vector<JointLimits> joint;             ///< one per hinge with an encoder, at most kJointsMax
+  std::vector<JointLimits> joint;             ///< one per joint with an encoder, at most kJointsMax
   std::vector<InertialLimits> inertial = {};  ///< one per inertial sensor of the unit
-  double unstored_s_max = 1.0;                ///< longest time in which nothing is stored
-  std::vector<JointMotion> motion = {};       ///< one per joint; none: motion is not checked
+  double unstored_s_max = 1.0;                ///< longest time without storing data
+  std::vector<JointMotion> motion = {};       ///< one per joint; empty: motion is not checked
 };
 
-/// What is wrong with the limits, one sentence each naming the field; empty when nothing is.
+/// Returns the errors in the limits, one sentence each naming the field; empty if there are none.
 std::vector<std::string> find_faults(const SafetyLimits& limits);
 
-/// Why the output was switched off.
+/// Cause of switching the output off.
 enum class TripCause : std::uint8_t {
   kNone,
   kAngle,
@@ -72,87 +71,86 @@ enum class TripCause : std::uint8_t {
   kStaleSample,
   kCommandNotFinite,
   kUnitTripped,    ///< the unit switched off by itself
-  kClearRefused,   ///< the unit did not end its trip when asked to
-  kUnitRestarted,  ///< its samples no longer continue the stream
+  kClearRefused,   ///< the unit did not clear its trip on request
+  kUnitRestarted,  ///< its samples do not continue the stream
   kLinkLost,
-  kPortClosed,  ///< the operating system says that the line is gone
+  kPortClosed,  ///< the operating system reports that the line is gone
   kInertialMissing,
   kInertialStuck,
   kInertialSaturated,
   kHostPaused,        ///< this computer did not run the loop
-  kRecordingStalled,  ///< nothing reaches the disk
-  kRingFull,          ///< more samples wait to be recorded than memory is set aside for
-  kStall,             ///< no count although the joint's motor drives
-  kFrozenEncoder,     ///< no count any more in the middle of a motion
-  kNoResponse,        ///< no count of a passive joint although a driven one moves
+  kRecordingStalled,  ///< no data reach the disk
+  kRingFull,          ///< more unrecorded samples than the ring can hold
+  kStall,             ///< no counts although the joint's motor drives
+  kFrozenEncoder,     ///< counts stopped in the middle of a motion
+  kNoResponse,        ///< no counts of a passive joint although a driven one moves
   kWrongDirection,    ///< a driven joint moves against its motor
-  kCreep,             ///< counts that drift before anything is driven
-  kGrowingSwings,     ///< without drive
-  kCommandMismatch,   ///< the output that the unit reports is not the one that was sent
-  kStaleCommand,      ///< the command in force is older than its time to live
-  kFaultMismatch,     ///< the unit's status and its fault flags contradict one another
-  kSampleAge,         ///< a sample was under way for too long, or came before its time
-  kUnitClock,         ///< runs at another rate than this computer's, or at an unknown one
+  kCreep,             ///< counts drift before anything is driven
+  kGrowingSwings,     ///< growing swings without drive
+  kCommandMismatch,   ///< the output reported by the unit differs from the sent command
+  kStaleCommand,      ///< the command in effect is older than its time to live
+  kFaultMismatch,     ///< the unit's status contradicts its fault flags
+  kSampleAge,         ///< a sample arrived too late, or before it can have been taken
+  kUnitClock,         ///< its rate differs from this computer's, or is unknown
 };
 std::string_view to_string(TripCause cause);
 
-/// Unit of a trip's value and limit: "rad/s", or "m/s" of a joint that slides; empty for numbers
-/// without one.
+/// Returns the unit of a trip's value and limit: "rad/s", "m/s"; empty if they have none.
 std::string_view unit_of(TripCause cause, bool slides = false);
 
-/// True for causes that lie in one hinge.
+/// Returns whether the cause concerns one joint.
 bool is_of_one_joint(TripCause cause);
 
-/// True for causes that lie in one motor.
+/// Returns whether the cause concerns one motor.
 bool is_of_one_motor(TripCause cause);
 
-/// True for causes that lie in one inertial sensor.
+/// Returns whether the cause concerns one inertial sensor.
 bool is_of_one_sensor(TripCause cause);
 TripCause cause_of(InertialFault fault);
 
-/// A trip with its figures. Latched: the first one stays.
+/// A trip with its cause and values. The first trip is kept.
 struct Trip {
   TripCause cause = TripCause::kNone;
-  std::uint8_t joint = 0;  ///< index of the joint, motor or inertial sensor, for causes of one
-  double time_s = 0.0;     ///< device time since the run started
-  double value = 0.0;      ///< what was seen, in the unit of the limit
-  double limit = 0.0;      ///< what is allowed
-  double pause_s = 0.0;    ///< longest pause of this computer in the second before
+  std::uint8_t joint =
+      0;                ///< index of the joint, motor or inertial sensor, if the cause concerns one
+  double time_s = 0.0;  ///< device time since the run started
+  double value = 0.0;   ///< measured value, in the unit of the limit
+  double limit = 0.0;   ///< largest allowed value
+  double pause_s = 0.0;  ///< longest pause of this computer in the last second
 };
 
-/// Name of the joint, the motor's joint or the inertial sensor that a trip lies in; empty where it
-/// lies in none.
+/// Returns the name of the joint, motor or inertial sensor that a trip concerns; empty if none.
 std::string place_of(const Trip& trip, const SafetyLimits& limits);
 
-/// "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s", for people.
+/// Describes a trip for people: "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s".
 std::string describe(const Trip& trip, const SafetyLimits& limits);
 
-/// What to do about a hinge that stood outside its range before anything was driven, as after a run
-/// that ended in full swing: encoders count on from where it left them. Empty for any other trip.
+/// Returns the remedy for a joint outside its range before anything was driven, e.g. because the
+/// encoders continue to count from where the last run left them. Empty for any other trip.
 std::string advise_before_start(const Trip& trip, const SafetyLimits& limits);
 
-/// Fault flags of the unit (firmware_iface/wire/fault.h) in words; empty when none is set.
+/// Returns the unit's fault flags (firmware_iface/wire/fault.h) in words; empty if none is set.
 std::string describe_fault_flags(unsigned flags);
 
-/// Judges every sample and decides what may be sent. Real-time safe: no allocation, no exceptions.
+/// Checks every sample and limits the commands. Real-time safe: no allocation, no exceptions.
 ///
-/// A request beyond the command or slew limit is clamped and counted; everything else trips. After
-/// a trip the output is zero for good: only a new run, with its explicit clearing of the unit,
-/// starts again. A number that is none, in a sample, a request or a limit, trips as well.
+/// A request beyond the command or slew limit is clamped; every other violation trips. After a trip
+/// the output stays zero: only a new run, which explicitly clears the unit's trip, can drive again.
+/// A NaN or infinity in a sample, request or limit trips too.
 class SafetyMonitor {
  public:
   explicit SafetyMonitor(const SafetyLimits& limits);
 
-  /// Commands to send for this sample, given what the scenario asks for. Zero beyond the motors.
+  /// Returns the commands to send for this sample and these requests; zero for unused motors.
   MotorCommands admit(const Observation& now, const MotorCommands& requested) noexcept;
 
-  /// Judges this computer, at each look of the loop.
-  /// @param pause_s     by how much the look came late, by the host's clock
-  /// @param unstored_s  since anything was stored last
+  /// Checks this computer, once per period of the loop.
+  /// @param pause_s     delay of the loop by the host's clock
+  /// @param unstored_s  time since data were last stored
   void check_host(double time_s, double pause_s, double unstored_s) noexcept;
 
-  /// Trips for a reason found elsewhere (the unit, the link). Does nothing when tripped already.
-  /// @param index  of the motor or the inertial sensor, where it lies in one
+  /// Trips for a cause detected elsewhere (unit, link). Does nothing after a trip.
+  /// @param index  of the motor or inertial sensor concerned, if any
   void trip(TripCause cause, double time_s, double value, double limit,
             std::uint8_t index = 0) noexcept;
 
@@ -185,7 +183,7 @@ class SafetyMonitor {
   double unstored_s_max_;
 
   Trip trip_;
-  double pause_s_ = 0.0;  // the longest of late, and when it was
+  double pause_s_ = 0.0;  // longest recent pause and its time
   double pause_time_s_ = 0.0;
   MotorCommands last_commands_{};
   double last_time_s_ = 0.0;

@@ -10,7 +10,7 @@ namespace {
 using firmware_iface::ClockFit;
 using firmware_iface::UnitSample;
 
-// Of a converter with at least 7 bits: it rounds by less than this share of its range.
+// For a converter with at least 7 bits: its rounding error is below this share of its range.
 constexpr double kRoundingShare = 0.01;
 constexpr double kRateSigmas = 4.0;
 
@@ -51,8 +51,8 @@ bool UnitPlausibility::lasts_too_long(Contradiction& contradiction, bool contrad
   return contradicts && !(time_s - contradiction.since_s <= reaction_s());
 }
 
-// The echo names the command in force, so the two can be compared although others are under way. Of
-// a command that this run did not send nothing is known: the output should be off.
+// Each sample names the command in effect, so the two can be compared although later commands are
+// on their way. After a command that this run did not send, the output should be off.
 Trip UnitPlausibility::check_output(const UnitSample& sample, double time_s) noexcept {
   const SentCommand* sent = sample.command_unknown ? nullptr : find(sample.command_sequence);
   const bool enabled = sent != nullptr && sent->enabled && !sample.tripped;
@@ -72,8 +72,8 @@ Trip UnitPlausibility::check_output(const UnitSample& sample, double time_s) noe
   return lasts_too_long(output_, contradicts, time_s) ? trip : Trip{};
 }
 
-// A command that enables is as old as the sample that it answers; one that does not, as it was
-// sent. Of what was sent before the run drove, or never, the age counts from when it began to.
+// The age of an enabling command counts from the sample that it answers, of any other command from
+// when it was sent. For commands of earlier runs it counts from when the run started to drive.
 Trip UnitPlausibility::check_age_of_command(const UnitSample& sample, double time_s,
                                             double driving_for_s) const noexcept {
   const SentCommand* sent = find(sample.command_sequence);
@@ -89,8 +89,8 @@ Trip UnitPlausibility::check_age_of_command(const UnitSample& sample, double tim
   return {TripCause::kStaleCommand, 0, time_s, age_s, limit_s};
 }
 
-// A sample that is older than it may be is no base for a command; one that comes before it can have
-// been latched shows a clock that has jumped ahead, by which nothing has an age.
+// A command must not rely on a sample that is too old. A sample that arrives before it can have
+// been latched shows that the clock has jumped ahead, so that no age is known.
 Trip UnitPlausibility::check_clock(const UnitSample& sample, const ClockFit& clock,
                                    double time_s) const noexcept {
   if (!clock.valid || judge(clock) == ClockVerdict::kBad) return clock_trip(clock, time_s);

@@ -8,7 +8,7 @@
 namespace daq {
 namespace {
 
-// Scenarios without a phase of their own run from the start.
+// Scenarios without phase() run from the start.
 template <typename T>
 Phase phase_of(const T& excitation) noexcept {
   if constexpr (requires { excitation.phase(); }) {

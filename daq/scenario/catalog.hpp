@@ -20,7 +20,7 @@
 namespace daq {
 
 /// To add a scenario: write its type (command, command_peak, faults, and phase if the operator or
-/// the rig decides when it runs) and name it here. The compiler lists the rest.
+/// the rig determines when it runs) and add it here. The compiler reports the other places.
 using Excitation =
     std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, Nudge>;
 
@@ -30,20 +30,20 @@ struct MotorExcitation {
   std::size_t motor = 0;  ///< in the order of the rig's motors
 };
 
-/// The excitations of a run and how long they last. `duration_s` counts from the start, or where an
-/// operator starts the motion from that moment.
+/// The excitations of a run and its duration. `duration_s` counts from the start of the run, or
+/// from the start of the motion if an operator triggers it.
 class Scenario {
  public:
-  /// @param excitations  at least one, of different motors; a Release stands alone
+  /// @param excitations  at least one, of different motors; a Release only alone
   Scenario(std::string name, std::vector<MotorExcitation> excitations, double duration_s);
-  /// Of the first motor.
+  /// Scenario of the first motor.
   Scenario(std::string name, Excitation excitation, double duration_s);
 
-  /// Commands for this sample by motor [unit of its control signal]; zero for a motor that is not
-  /// driven, and once finished. Real-time safe.
+  /// Returns the commands for this sample by motor [unit of its control signal]; zero for a motor
+  /// that is not driven, and after the end. Real-time safe.
   void command(const Moment& now, std::span<double> commands) noexcept;
 
-  /// That of the first motor.
+  /// Returns the command of the first motor.
   double command(const Moment& now) noexcept {
     double first = 0.0;
     command(now, {&first, 1});
@@ -53,16 +53,16 @@ class Scenario {
   Phase phase() const noexcept { return phase_; }
   const std::string& name() const noexcept { return name_; }
   double duration_s() const noexcept { return duration_s_; }
-  double command_peak() const;  ///< largest of all motors'
+  double command_peak() const;  ///< largest peak of all motors
   double command_peak(std::size_t motor) const;
 
-  /// The joint that an operator is to hold, of a scenario that has one.
+  /// Returns the joint that an operator must hold, if the scenario has one.
   std::optional<HeldJoint> held_joint() const;
 
-  /// What is wrong with its numbers, one sentence each naming the field; empty when nothing is.
+  /// Returns the errors in its numbers, one sentence each naming the field.
   std::vector<std::string> faults() const;
 
-  /// True when the commands are known beforehand: what is sent depends on time alone.
+  /// Returns whether the commands depend on time alone, so that they are known beforehand.
   bool is_open_loop() const noexcept;
 
  private:
@@ -70,7 +70,7 @@ class Scenario {
   std::vector<MotorExcitation> excitations_;
   double duration_s_;
   Phase phase_ = Phase::kRunning;
-  double running_since_s_ = -1.0;  // negative: not yet
+  double running_since_s_ = -1.0;  // negative: not yet running
 };
 
 }  // namespace daq

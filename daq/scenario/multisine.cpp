@@ -7,7 +7,7 @@ namespace daq {
 namespace {
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
-// For choosing phases, which looks at the grid hundreds of times, and for the peak, once.
+// Grid densities for the choice of phases, evaluated hundreds of times, and for the peak, once.
 constexpr int kCoarsePointsPerCycle = 16, kCoarsePointsMax = 8192;
 constexpr int kFinePointsPerCycle = 64, kFinePointsMax = 1 << 20;
 
@@ -50,7 +50,7 @@ double peak_of(const std::vector<double>& values) {
   return peak;
 }
 
-// Σ x^(2^doublings), scaled by the reference so that it stays within the range of a double.
+// Returns Σ x^(2^doublings), scaled by the reference to stay within the range of a double.
 double power_sum(const std::vector<double>& rest, const std::vector<double>& sine,
                  const std::vector<double>& cosine, double a, double b, double scale,
                  int doublings) {
@@ -108,8 +108,8 @@ double Multisine::command(const Moment& now) const noexcept {
   return now.time_s < ramp_s ? sum * now.time_s / ramp_s : sum;
 }
 
-// Between two grid points the signal rises by at most |f''| (Δt/2)²/2 above the higher one. While
-// it is faded in, f = s t/T and f'' = s'' t/T + 2 s'/T.
+// Between two grid points the signal is at most |f''| (Δt/2)²/2 above the higher one. During the
+// fade-in, f = s t/T and f'' = s'' t/T + 2 s'/T.
 double Multisine::command_peak() const {
   const Grid grid = make_grid(*this, kFinePointsPerCycle, kFinePointsMax);
   std::vector<double> values = sample(*this, grid);
@@ -151,7 +151,7 @@ void choose_phases(Multisine& multisine) {
   }
   if (std::none_of(is_free.begin(), is_free.end(), [](bool is) { return is; })) return;
 
-  // The p-norms only stand in for the peak, so the best crest factor seen on the way is kept.
+  // The p-norms only approximate the peak, so keep the best crest factor found on the way.
   const Grid grid = coarse_grid(multisine);
   Multisine best = multisine;
   double best_peak = peak_of(sample(best, grid));

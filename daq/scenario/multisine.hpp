@@ -9,30 +9,29 @@
 
 namespace daq {
 
-/// One tone of a multisine.
+/// One component of a multisine.
 struct Tone {
   double frequency_Hz = 0.0;
   double amplitude = 0.0;             // [unit of the control signal]
-  std::optional<double> phase_rad{};  // left out: chosen by `choose_phases`
+  std::optional<double> phase_rad{};  // empty: chosen by `choose_phases`
 };
 
 /// A sum of sines Σ aᵢ sin(2π fᵢ t + φᵢ), faded in over ramp_s.
 struct Multisine {
   std::vector<Tone> tones{};
   double ramp_s = 0.0;
-  double duration_s = 0.0;  // span over which the peak is judged
+  double duration_s = 0.0;  // time span over which the peak is evaluated
 
   double command(const Moment& now) const noexcept;
 
-  /// A bound of the peak over the duration, at most a few thousandths above it.
+  /// Returns an upper bound of the peak over the duration, at most a few thousandths above it.
   double command_peak() const;
   std::vector<std::string> faults() const;
 };
 
-/// Sets the phases that were left out so that the crest factor, peak over root mean square, is low:
-/// the most power for a given peak. Starts from Schroeder's phases φᵢ = −π i(i−1)/n [Sch70] and
-/// then lowers the p-norm of the signal one phase at a time, p = 4, 8, 16, 32 [Gui91].
-/// Deterministic. Stated phases are kept.
+/// Sets the omitted phases for a low crest factor, peak over root mean square, which gives the most
+/// power at a given peak. Starts from Schroeder's phases φᵢ = −π i(i−1)/n [Sch70] and then lowers
+/// the p-norm of the signal one phase at a time, p = 4, 8, 16, 32 [Gui91]. Given phases are kept.
 ///
 /// [Sch70] M. Schroeder, Synthesis of low-peak-factor signals, IEEE Trans. Inf. Theory 16(1), 1970.
 /// [Gui91] P. Guillaume et al., Crest-factor minimization using nonlinear Chebyshev approximation

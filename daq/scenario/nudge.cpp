@@ -10,7 +10,7 @@ void Nudge::enter(Stage stage, double time_s) noexcept {
   since_s_ = time_s;
 }
 
-// An angle that is not a number has moved.
+// An angle that is NaN counts as motion.
 bool Nudge::has_moved(const Moment& now) const noexcept {
   const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
   for (std::size_t j = 0; j < count; ++j) {
@@ -20,7 +20,7 @@ bool Nudge::has_moved(const Moment& now) const noexcept {
   return false;
 }
 
-// A slow joint passes a count now and then: it has stopped once none has come for a while.
+// A slow joint counts rarely: it has stopped if no count has come for a while.
 bool Nudge::has_stopped(const Moment& now) noexcept {
   constexpr double kWithoutCount_s = 0.04;
   const double motion =

@@ -9,17 +9,17 @@
 
 namespace daq {
 
-/// Tries a motor that nobody knows yet: commands until a joint has moved a little, then the
-/// opposite until that joint stops, at most as long as the push took.
+/// Tests an unknown motor: applies a command until a joint has moved a little, then the opposite
+/// command until that joint stops, for at most as long as before.
 struct NudgeSettings {
-  std::size_t joint = 0;  // that the motor drives
+  std::size_t joint = 0;  // joint of the motor
   std::size_t joint_count = 1;
-  double level = 0.0;       // of the command, reached after rise_s [unit of the control signal]
-  double rise_s = 0.0;      // 0: at once
-  double push_s_max = 0.0;  // the command ends then, whatever moved
-  double motion_rad = 0.0;  // of the joint; it ends the push
-  double other_motion_rad = 0.0;  // of any other joint, likewise
-  double rest_s = 0.1;            // without a command, at the end
+  double level = 0.0;             // command, reached after rise_s [unit of the control signal]
+  double rise_s = 0.0;            // 0: immediately
+  double push_s_max = 0.0;        // longest time of the command, with or without motion
+  double motion_rad = 0.0;        // motion of the joint that ends the push
+  double other_motion_rad = 0.0;  // motion of any other joint that ends the push
+  double rest_s = 0.1;            // time without a command at the end
 };
 
 class Nudge {
@@ -42,11 +42,11 @@ class Nudge {
 
   NudgeSettings settings_;
   Stage stage_ = Stage::kBegin;
-  double since_s_ = 0.0;  // start of the stage
+  double since_s_ = 0.0;  // start time of the stage
   double pushed_s_ = 0.0;
   double pushed_command_ = 0.0;  // when the push ended
-  double direction_ = 0.0;       // of the joint's motion in the push
-  double farthest_rad_ = 0.0;    // that it came in this direction
+  double direction_ = 0.0;       // sign of the joint's motion in the push
+  double farthest_rad_ = 0.0;    // largest motion in this direction
   double farthest_s_ = 0.0;
   std::array<double, kJointsMax> start_rad_{};
 };

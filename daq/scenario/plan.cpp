@@ -14,11 +14,11 @@
 namespace daq {
 namespace {
 
-// The drawing area of a chart and its surroundings [px]. Charts stand below one another.
+// Drawing area of a chart and its margins [px]. Charts are stacked vertically.
 constexpr double kLeft = 60.0, kRight = 860.0, kTop = 50.0, kBottom = 290.0;
 constexpr int kWidth = 900, kHeight = 340;
-constexpr int kTicksMax = 10;        // of an axis
-constexpr double kPixelsMin = 0.05;  // shorter steps in time are drawn as one
+constexpr int kTicksMax = 10;        // per axis
+constexpr double kPixelsMin = 0.05;  // shorter time steps are drawn as one
 
 template <typename... Values>
 std::string format(const char* pattern, Values... values) {
@@ -36,7 +36,7 @@ std::string grid_line(double x1, double y1, double x2, double y2) {
   return format("<path d=\"M%.2f %.2fL%.2f %.2f\" stroke=\"#ddd\"/>\n", x1, y1, x2, y2);
 }
 
-// Where times and commands lie in the picture.
+// Conversion of times and commands to coordinates of the picture.
 struct Axes {
   double end_s;
   double range;  // largest magnitude of a command
@@ -67,7 +67,7 @@ std::string draw_axes(const Axes& axes, const std::string& quantity) {
   return svg + label(kLeft - 8, kTop - 18, "start", quantity);
 }
 
-// Each value is held until the next one, so the line is a stair; only its changes are written.
+// Each value is held until the next one, so the line is a staircase; only its changes are written.
 std::string draw_commands(const std::vector<double>& commands, double period_s, const Axes& axes) {
   std::string path;
   double drawn_x = kLeft;
@@ -98,7 +98,7 @@ std::string draw_motor(const PlannedMotor& motor, double period_s, const std::st
          "\" stroke=\"#06c\" stroke-width=\"1.3\" fill=\"none\"/>\n";
 }
 
-// One row: a time and the commands from then on.
+// One row: a time, and the commands from then on.
 std::string plan_row(double time_s, const std::vector<PlannedMotor>& motors,
                      const std::function<double(const PlannedMotor&)>& command) {
   std::string row = format("%.9g", time_s);
@@ -110,7 +110,8 @@ std::string plan_row(double time_s, const std::vector<PlannedMotor>& motors,
 
 CommandPlan make_plan(Scenario scenario, double period_s, std::vector<PlannedMotor> motors) {
   assert(period_s > 0.0);
-  const double rate_Hz = 1.0 / period_s;  // whole, so that a sample's time is the nearest number
+  const double rate_Hz =
+      1.0 / period_s;  // an integer, so that a sample's time is the nearest double
   const auto samples = static_cast<std::size_t>(std::ceil(scenario.duration_s() / period_s));
   CommandPlan plan{period_s, std::move(motors)};
   for (PlannedMotor& motor : plan.motors) motor.command.reserve(samples);

@@ -11,25 +11,25 @@ namespace daq {
 struct PlannedMotor {
   std::string joint;
   std::string unit;                  ///< of the control signal
-  std::vector<double> command = {};  ///< sample by sample
+  std::vector<double> command = {};  ///< one value per sample
 };
 
-/// The commands a scenario would send.
+/// The commands that a scenario would send.
 struct CommandPlan {
   double period_s = 0.0;
   std::vector<PlannedMotor> motors;  ///< in the order of the rig's
 };
 
-/// Dry run of an open-loop scenario from its start to its end, `period_s` > 0.
-/// @param motors  at least one; their commands are filled
+/// Simulates the commands of an open-loop scenario from its start to its end, `period_s` > 0.
+/// @param motors  at least one; their commands are filled in
 CommandPlan make_plan(Scenario scenario, double period_s, std::vector<PlannedMotor> motors);
 
-/// "t_s,command", or "t_s,command_JOINT,..." for several motors: a row for each change, held until
-/// the next, and a last row for the end. A file that the replay scenario reads.
+/// Returns the plan as CSV that the replay scenario reads: "t_s,command", or
+/// "t_s,command_JOINT,..." for several motors. One row per change, and a last row for the end.
 std::string plan_csv(const CommandPlan& plan);
 
-/// A picture of the plan: a complete SVG document with a chart for each motor, whose axes are in
-/// seconds and the command's unit.
+/// Returns a figure of the plan: a complete SVG document with a chart for each motor. The axes are
+/// in seconds and in the command's unit.
 std::string plan_svg(const CommandPlan& plan, const std::string& title);
 
 }  // namespace daq

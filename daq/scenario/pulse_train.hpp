@@ -10,7 +10,7 @@
 
 namespace daq {
 
-/// Rectangular pulses; where they overlap they add up.
+/// Rectangular pulses; overlapping ones are added.
 struct PulseTrain {
   std::vector<Pulse> pulses{};
 
@@ -20,7 +20,7 @@ struct PulseTrain {
     return sum;
   }
 
-  /// The command changes where a pulse begins or ends, and nowhere else.
+  /// Evaluates the sum where it changes: at the starts and ends of pulses.
   double command_peak() const noexcept {
     double peak = 0.0;
     for (const Pulse& pulse : pulses) {

@@ -5,7 +5,7 @@
 namespace daq {
 namespace {
 
-// A hand holds still for this long; a swinging pendulum does not stay near one angle so long.
+// Time for which a hand holds still. A swinging pendulum does not stay near one angle that long.
 constexpr double kHeldTime_s = 0.5;
 constexpr double kHeldSpeed_rad_per_s = 0.5;
 constexpr double kHeldSpeed_m_per_s = 0.05;

@@ -7,23 +7,22 @@
 
 namespace daq {
 
-/// No command. Waits until the operator holds a joint near an angle or a position, then until it is
-/// let go, and runs until every joint rests. A simulation has no operator: it starts where its
-/// joints are.
+/// A run without commands. Waits until the operator holds a joint near an angle or a position, then
+/// until it is released, and runs until every joint is at rest. A simulation has no operator and
+/// starts from the joints' initial state.
 struct ReleaseSettings {
   bool has_operator = true;
   std::size_t joint = 0;
   std::size_t joint_count = 1;
-  std::vector<bool> slides = {};  // of these, read m for rad; none: all turn
-  double held_angle_rad = 0.0;    // of the joint that is held, or its position
+  std::vector<bool> slides = {};  // sliding joints: read m for rad; empty: all turn
+  double held_angle_rad = 0.0;    // of the held joint, or its position
   double held_tolerance_rad = 0.1;
-  double rest_speed_rad_per_s = 0.0;  // 0: rest is not waited for, the duration ends the run
+  double rest_speed_rad_per_s = 0.0;  // 0: do not wait for rest, run for the duration
   double rest_speed_m_per_s = 0.0;
   double rest_time_s = 1.0;
 };
 
-/// The joint that an operator holds and lets go, and where it is held. Of a joint that slides read
-/// m for rad.
+/// The joint that an operator holds, and its held angle. For a sliding joint read m for rad.
 struct HeldJoint {
   std::size_t joint = 0;
   bool slides = false;
@@ -58,7 +57,7 @@ class Release {
 
   ReleaseSettings settings_;
   Phase phase_;
-  double since_s_ = -1.0;  // start of the current stretch of holding or resting; negative: none
+  double since_s_ = -1.0;  // since when the joint is held, or all are at rest; negative: not
 };
 
 }  // namespace daq

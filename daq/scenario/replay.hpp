@@ -8,11 +8,11 @@
 
 namespace daq {
 
-/// A recorded command, held from each row's time to the next row's; zero before the first row and
-/// from the time of the last row on.
+/// A recorded command, constant from each row's time to the next row's; zero before the first row
+/// and from the last row's time on.
 class Replay {
  public:
-  /// `time_s` and `values` have one entry per row; the time of the first row is taken as zero.
+  /// `time_s` and `values` have one entry per row; times count from that of the first row.
   Replay(std::vector<double> time_s, std::vector<double> values);
 
   double command(const Moment& now) noexcept;
@@ -22,7 +22,7 @@ class Replay {
  private:
   std::vector<double> time_s_;
   std::vector<double> values_;
-  std::size_t row_ = 0;  // row in force; time only moves forward during a run
+  std::size_t row_ = 0;  // current row; time does not decrease during a run
 };
 
 }  // namespace daq

@@ -15,7 +15,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-// What a reader of one excitation needs to know beside its message.
+// Data needed to read an excitation, in addition to its message.
 struct Context {
   const ScenarioRig& rig;
   const std::string& path;  // of the scenario file
@@ -39,7 +39,7 @@ std::size_t joint_of(const std::string& hinge, const char* field, const Context&
   return static_cast<std::size_t>(found - hinges.begin());
 }
 
-// Which of the rig's motors an excitation drives.
+// Returns the index of the motor that an excitation drives.
 template <typename Message>
 std::size_t motor_of(const Message& excitation, const Context& context) {
   const auto& motors = context.rig.motors;
@@ -56,7 +56,7 @@ std::size_t motor_of(const Message& excitation, const Context& context) {
   place.fail(said + "; write motor: " + quoted_list(motors));
 }
 
-/// Refuses a number of the other kind of joint.
+/// Rejects a number of the other kind of joint, turning or sliding.
 void refuse_kind(double number, const char* field, const std::string& hinge, bool slides,
                  const char* instead, const Context& context) {
   if (number == 0.0) return;
@@ -80,7 +80,7 @@ Excitation read(const v1::Release& source, const Context& context) {
   const auto refuse = [&](double number, const char* field, bool of_slide, const char* instead) {
     refuse_kind(number, field, source.hinge(), of_slide, instead, context);
   };
-  // No kinds are stated where all joints turn.
+  // `slides` may be empty, if all joints turn.
   if (held && settings.joint < settings.slides.size() && settings.slides[settings.joint]) {
     refuse(source.held_angle_rad(), "held_angle_rad", true, "held_position_m");
     refuse(source.held_tolerance_rad(), "held_tolerance_rad", true, "held_tolerance_m");
@@ -90,7 +90,7 @@ Excitation read(const v1::Release& source, const Context& context) {
     refuse(source.held_position_m(), "held_position_m", false, "held_angle_rad");
     refuse(source.held_tolerance_m(), "held_tolerance_m", false, "held_tolerance_rad");
   }
-  // A joint whose speed of rest is not stated would never rest.
+  // A joint without a rest speed would never be at rest.
   if (slides && settings.rest_speed_rad_per_s > 0.0 && settings.rest_speed_m_per_s == 0.0) {
     context.place.at("rest_speed_rad_per_s")
         .fail("some joints of the rig slide; write rest_speed_m_per_s beside it");
@@ -144,7 +144,7 @@ Excitation read(const v1::Multisine& source, const Context& context) {
   return multisine;
 }
 
-// The command of the last row is not used: it only says until when the one before it is held.
+// The last row's command is not used; its time ends the one before it.
 Excitation read(const v1::Replay& source, const Context& context) {
   if (source.file().empty()) context.place.fail("needs the CSV file; write file: \"...\"");
   const auto folder = std::filesystem::path(context.path).parent_path();
@@ -159,8 +159,7 @@ Excitation read(const v1::Replay& source, const Context& context) {
   return Replay(table.values[0], std::move(command));
 }
 
-// The one place where a scenario's message meets its types. `use` is called with the message of
-// each excitation and its place.
+// Calls `use` with the message of each excitation and its location.
 template <typename Use>
 void for_each_excitation(const v1::Scenario& source, const proto::TextLocator& root,
                          const Use& use) {
@@ -177,8 +176,8 @@ void for_each_excitation(const v1::Scenario& source, const proto::TextLocator& r
   each(source.pulse_train(), "pulse_train");
 }
 
-// Where the field stands that a fault begins with: "multisine.sine[2].frequency_hz must be …".
-// @param place  of the excitation
+// Returns the location of the field that a fault begins with: "multisine.sine[2].frequency_hz".
+// @param place  location of the excitation
 proto::TextLocator place_of(std::string_view fault, proto::TextLocator place) {
   std::string_view path = fault.substr(0, fault.find_first_of(" :"));
   path.remove_prefix(std::min(path.find('.'), path.size() - 1) + 1);
@@ -195,7 +194,7 @@ proto::TextLocator place_of(std::string_view fault, proto::TextLocator place) {
   return place;
 }
 
-// Refuses a second excitation where there may be one.
+// Rejects a second excitation of a motor, or one beside a release.
 void check_beside(const MotorExcitation& added, const std::vector<MotorExcitation>& others,
                   const ScenarioRig& rig, const proto::TextLocator& place) {
   if (others.empty()) return;

@@ -10,40 +10,41 @@
 
 namespace daq {
 
-/// What of a rig a scenario can name.
+/// The parts of a rig that a scenario can refer to.
 struct ScenarioRig {
   std::string path{};                 ///< of the rig file, for messages
   std::vector<std::string> hinges{};  ///< in the order of a moment's joints
-  std::vector<bool> slides{};         ///< of these; none: all turn
-  std::vector<std::string> motors{};  ///< joints that are driven, in the order of the commands
-  bool has_operator = true;           ///< someone holds a hinge and lets it go; not in a simulation
+  std::vector<bool> slides{};         ///< which of them slide; empty: all turn
+  std::vector<std::string> motors{};  ///< driven joints, in the order of the commands
+  bool has_operator = true;  ///< an operator holds and releases a joint; false in a simulation
 };
 
-/// Makes the scenario of a message (proto/scenario.proto) for a rig, chooses what it leaves open
+/// Creates the scenario of a message (proto/scenario.proto) for a rig, chooses omitted values
 /// (phases of a multisine), and checks its excitations and duration.
-/// @param path   of the scenario file: a replayed file is sought beside it
-/// @param place  of the message in that file
+/// @param path   of the scenario file; paths of replayed files are relative to its folder
+/// @param place  location of the message in that file
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
 Scenario make_scenario(const rigcal::v1::Scenario& message, const std::string& path,
                        const proto::TextLocator& place, const ScenarioRig& rig);
 
-/// A scenario may ask for less than the rig allows, never for more.
-/// @param wish   0: nothing is asked
-/// @param place  of the message with the field
-/// @return the limit in force; @throws proto::InputError
+/// Returns the smaller limit of a rig and a scenario, which must not exceed the rig's.
+/// @param wish   limit in the scenario; 0: none
+/// @param place  location of the message with the field
+/// @throws proto::InputError if it exceeds the rig's limit
 double tighter(double limit, double wish, const char* field, const proto::TextLocator& place);
 
-/// Limits of a scenario's commands on a rig, by motor.
-/// @param place  of the scenario
-/// @throws proto::InputError where the scenario allows itself more than the rig does of any motor
+/// Returns the limits of a scenario's commands on a rig, by motor.
+/// @param place  location of the scenario
+/// @throws proto::InputError if the scenario's limit is above that of every motor
 std::vector<CommandLimits> tighten_commands(std::vector<CommandLimits> rig,
                                             const rigcal::v1::Limits& wishes,
                                             const proto::TextLocator& place);
 
+/// Checks that a scenario's commands stay within its limits.
 /// @param limits  by motor of the rig
-/// @param units   of their control signals, likewise
-/// @param place   of the scenario
-/// @throws proto::InputError for a scenario that asks for more than its limits
+/// @param units   of the control signals, by motor
+/// @param place   location of the scenario
+/// @throws proto::InputError if a command exceeds its limit
 void check_commands(const Scenario& scenario, const std::vector<CommandLimits>& limits,
                     const std::vector<std::string>& units, const ScenarioRig& rig,
                     const proto::TextLocator& place);

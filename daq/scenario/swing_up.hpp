@@ -9,20 +9,19 @@
 namespace daq {
 
 /// Energy shaping [AF00]. With θ the pendulum's angle (0 hanging), w its speed and w₀ its
-/// small-oscillation frequency, the normalised energy is E = w²/(2 w₀²) − cos θ, −1 hanging at rest
-/// and 1 upright at rest, and the command is gain · (1 − E) · sign(w cos θ), limited to
-/// command_max. Near upright nothing is commanded: the swing passes over the top, there is no
-/// catch.
+/// small-oscillation frequency, the normalized energy is E = w²/(2 w₀²) − cos θ, −1 hanging at rest
+/// and 1 upright at rest. The command is gain · (1 − E) · sign(w cos θ), limited to command_max.
+/// Near upright the command is zero: the pendulum swings over the top and is not caught.
 ///
 /// [AF00] K. J. Åström, K. Furuta, Swinging up a pendulum by energy control, Automatica 36(2),
 /// 2000.
 struct SwingUpSettings {
-  std::size_t pendulum = 0;           // joint that is swung up
-  double energy_gain = 0.0;           // [unit of the control signal]; its sign is the rig's
+  std::size_t pendulum = 0;           // joint to swing up
+  double energy_gain = 0.0;           // [unit of the control signal]; its sign depends on the rig
   double command_max = 0.0;           // [unit of the control signal]
   double natural_frequency_Hz = 0.0;  // w₀ / 2π
-  double stop_angle_rad = 0.0;        // no command within this distance of upright
-  double kick_command = 0.0;          // commanded first: at rest there is no direction to pump in
+  double stop_angle_rad = 0.0;        // the command is zero within this distance of upright
+  double kick_command = 0.0;  // first command: a pendulum at rest has no direction to pump in
   double kick_time_s = 0.0;
 };
 

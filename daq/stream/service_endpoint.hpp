@@ -12,21 +12,20 @@ class context;
 
 namespace daq {
 
-/// Where the operator says the service is. Without a certificate it is spoken to in plain TCP.
+/// Address and TLS files of the service, as given. Without a certificate, plain TCP.
 struct ServiceOptions {
-  std::string host_port;  ///< "host:port" or "unix:/path"; empty: nowhere
+  std::string host_port;  ///< "host:port" or "unix:/path"; empty: no service
   proto::TlsFiles tls{};
 };
 
-/// The same, checked, with its files read.
+/// The checked address, with the TLS files loaded.
 struct ServiceEndpoint {
   std::string host_port;  ///< as it was given, for people
   proto::ServicePlace place;
-  std::shared_ptr<asio::ssl::context> tls;  ///< null: none
+  std::shared_ptr<asio::ssl::context> tls;  ///< null: no TLS
 };
 
-/// @throws proto::InputError for what is no such place, or naming the file of TLS that cannot be
-/// used
+/// @throws proto::InputError for an invalid address, or naming the TLS file that cannot be used
 ServiceEndpoint make_service_endpoint(const ServiceOptions& options);
 
 }  // namespace daq

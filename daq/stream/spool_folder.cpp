@@ -40,9 +40,9 @@ proto::Status save(const std::string& path, const std::string& bytes) {
   return proto::success();
 }
 
-// Nobody else's business: the secret opens the session.
+// Makes a folder private, because the secret in it opens the session.
 void make_private(const std::string& folder) {
-  std::error_code ignored;  // where a file system knows no permissions
+  std::error_code ignored;  // for file systems without permissions
   fs::permissions(folder, fs::perms::owner_all, ignored);
 }
 
@@ -102,7 +102,7 @@ proto::Result<SpoolFolder> open_spool_folder(const std::string& folder) {
   opened.ended = true;
   opened.session.secret = proto::make_secret();
   make_private(folder);
-  // Before the service is told: a later process must know it.
+  // Saved before it is sent to the service, because a later process needs it.
   if (proto::Status saved = save(ended_path(folder), ""); !saved.ok()) return saved.error();
   if (proto::Status saved = save(session_path(folder), session_bytes(opened.session));
       !saved.ok()) {

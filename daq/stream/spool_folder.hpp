@@ -7,34 +7,33 @@
 
 namespace daq {
 
-/// Messages of all kinds in a batch, at most. A sample takes some 100 bytes, so that a batch stays
-/// far below its limits even when the supervisor finds a full ring.
+/// Largest number of messages in a batch. A sample takes about 100 bytes, so a batch stays far
+/// below its size limit even if the supervisor finds a full ring.
 inline constexpr int kBatchMessagesMax = 500;
 
-/// What a run has for the service, in a folder beside its recording: the session and the batches
+/// Data of a run for the service, in a folder beside its recording: the session, and the batches
 /// that the service does not have yet. It outlives the process.
 struct SpoolFolder {
   proto::Spool spool;
   proto::StreamSession session;
-  bool ended = false;  ///< the run declared its end
+  bool ended = false;  ///< the end of the run was recorded
 };
 
-/// Makes a new folder, which only its owner may look into: it holds the session's secret, made here
-/// where `session` has none. @return kExists, with nothing touched, if there is something of that
-/// name
+/// Creates a folder that only its owner can access, because it contains the session's secret. The
+/// secret is created if `session` has none. @return kExists, without changes, if the name is taken
 proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
                                                const proto::StreamSession& session);
 
-/// Notes that the run has come to its end. Whoever sends the rest later declares no other.
+/// Records that the run has ended, for a process that sends the rest later.
 proto::Status mark_ended(const std::string& folder);
 
-/// Opens what an earlier process left. A folder of a release without secrets is given one; that
-/// release noted no end, and its runs count as ended.
-/// @return kNotFound if it is no such folder
+/// Opens the folder of an earlier process. A folder of a release without secrets gets one. That
+/// release did not record the end, so its runs count as ended.
+/// @return kNotFound if it is not such a folder
 proto::Result<SpoolFolder> open_spool_folder(const std::string& folder);
 
-/// Removes the folder once the service has everything; nothing may have it open. Says nothing when
-/// that fails, as nothing is lost by it.
+/// Removes the folder once the service has everything; no process may have it open. Ignores errors,
+/// as no data are lost by them.
 void remove_spool_folder(const std::string& folder);
 
 }  // namespace daq

@@ -26,7 +26,7 @@ std::string key_of(const Message& message) {
   return Message::descriptor()->name() + ':' + message.SerializeAsString();
 }
 
-// The last messages that reached the spool.
+// The newest messages in the spool.
 struct Tail {
   std::unordered_set<std::string> keys;
   double begin_s = std::numeric_limits<double>::infinity();
@@ -65,8 +65,8 @@ proto::Result<Tail> read_tail(proto::Spool& spool) {
   return tail;
 }
 
-// The run told recording and spool the same messages in the same order. So what follows the last
-// message that both have is what the spool lacks.
+// Collects the messages that the spool lacks. Recording and spool have the same messages in the
+// same order, so these follow the last message in both.
 class RestFinder final : public proto::RecordingVisitor {
  public:
   RestFinder(const Tail& tail, bool spool_is_empty) : tail_(tail), matched_(spool_is_empty) {}
@@ -85,7 +85,7 @@ class RestFinder final : public proto::RecordingVisitor {
     see(command, &SampleBatch::add_commands);
   }
   void on_gap(const proto::Gap& gap) override {
-    // What the recording alone has lost, or a reader has found out, was never told to the stream.
+    // These gaps concern only the recording and were never sent to the stream.
     if (gap.cause == proto::GapCause::kStorage || gap.cause == proto::GapCause::kNotListed) return;
     see(gap, &SampleBatch::add_gaps);
   }
@@ -131,10 +131,10 @@ class RestFinder final : public proto::RecordingVisitor {
   std::int64_t epoch_unix_ns_ = 0;
   std::optional<std::uint64_t> last_sample_;
   std::vector<SampleBatch> rest_;
-  int count_ = 0;  // messages in the last one
+  int count_ = 0;  // messages in the last batch
 };
 
-// The recording of a spool: finished, cut off, or recovered. Empty if there is none.
+// Returns the recording of a spool: finished, cut off, or recovered. Empty if there is none.
 std::string find_recording(const std::string& spool_folder) {
   fs::path path(spool_folder);
   if (!path.has_filename()) path = path.parent_path();  // "run.mcap.spool/"

@@ -7,18 +7,18 @@
 
 namespace daq {
 
-/// How a spool that another process left and the recording beside it agree.
+/// Result of completing another process's spool from the recording beside it.
 struct SpoolRest {
-  bool ended = false;              ///< somebody declared the end of the run
+  bool ended = false;              ///< the end of the run was recorded
   std::vector<std::string> notes;  ///< sentences for people
 };
 
-/// Where the recorder died, the recording may hold what did not reach the spool, up to a quarter of
-/// a second, or the other way round. Appends to the spool what only the recording holds, so that
-/// the service ends up with all of it, and tells how the two differ where that cannot be.
+/// Appends to the spool all messages that only the recording has, so that the service gets them. If
+/// the recorder died, recording and spool may differ by up to a quarter of a second, either way.
+/// Differences that cannot be resolved are reported in `notes`.
 ///
-/// The recording is RECORDING, RECORDING.part or what `rigcal recover` makes of it, for a spool
-/// RECORDING.spool. It is read only.
+/// The recording of a spool RECORDING.spool is RECORDING, RECORDING.part or the output of `rigcal
+/// recover`. It is only read.
 proto::Result<SpoolRest> append_rest(const std::string& spool_folder, SpoolFolder& folder);
 
 }  // namespace daq

@@ -20,7 +20,7 @@ using asio::ip::tcp;
 using Socket = asio::generic::stream_protocol::socket;
 
 constexpr std::chrono::milliseconds kAttendPeriod(10);
-constexpr std::chrono::seconds kConnectTimeout(10);  // name, TCP and TLS together
+constexpr std::chrono::seconds kConnectTimeout(10);  // for name resolution, TCP and TLS together
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void StreamConnection::run_for(std::chrono::milliseconds duration) {
   } while (std::chrono::steady_clock::now() < end);
 }
 
-// What the sender asks for by itself.
+// Performs the actions that the sender requests.
 void StreamConnection::attend() {
   const Nanoseconds now = monotonic_now();
   if (line_ == nullptr) {
@@ -89,7 +89,7 @@ void StreamConnection::connect() {
                           });
 }
 
-// One after the other; the last one's trouble is told.
+// Tries the endpoints one after the other, and reports the error of the last one.
 void StreamConnection::connect_to(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
                                   std::size_t index) {
   const auto endpoint = endpoints.at(index);
@@ -102,7 +102,7 @@ void StreamConnection::connect_to(std::vector<asio::generic::stream_protocol::en
       return connect_to(std::move(endpoints), index + 1);
     }
     if (error) return disconnect(error.message());
-    line->socket.set_option(tcp::no_delay(true), ignored);  // not for a Unix socket
+    line->socket.set_option(tcp::no_delay(true), ignored);  // fails for a Unix socket
     shake_hands();
   });
 }
@@ -136,7 +136,7 @@ void StreamConnection::disconnect(const std::string& why) {
 }
 
 std::string StreamConnection::reason_of(const asio::error_code& error) const {
-  // A service with TLS hangs up on whoever does not begin with it.
+  // A service with TLS closes a connection without it.
   const bool opening = sender_.state() == proto::StreamSender::State::kOpening;
   const bool hung_up = error == asio::error::eof || error == asio::error::connection_reset;
   if (hung_up && opening && !endpoint_.tls) {
@@ -190,7 +190,7 @@ void StreamConnection::take_replies(std::size_t size_bytes) {
     if (const auto status = sender_.on_reply(reply, monotonic_now()); !status.ok()) {
       return disconnect(status.error().detail);
     }
-    // Before the service hangs up, whose reason is this one.
+    // Report the service's reason before it closes the connection.
     if (sender_.wants_disconnect(monotonic_now())) return disconnect(sender_.problem());
   }
   if (!fed.ok()) disconnect(fed.error().detail);

@@ -16,18 +16,17 @@
 
 namespace daq {
 
-/// The connection below a StreamSender, TCP, TLS over it, or a Unix socket: connects when it asks,
-/// carries its requests and its replies, and drops the line when either side misbehaves. For one
-/// thread, which calls `run_for`.
+/// The connection of a StreamSender over TCP, TLS or a Unix socket. It connects on request,
+/// transfers requests and replies, and disconnects on errors of either side. Not thread-safe.
 class StreamConnection {
  public:
   StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint);
   ~StreamConnection();
 
-  /// Does whatever there is to do for so long.
+  /// Processes all events for this duration.
   void run_for(std::chrono::milliseconds duration);
 
-  /// The latest trouble of the connection with where it went, for people; empty when there was
+  /// Returns the latest problem of the connection, with its address, for people; empty if there was
   /// none.
   const std::string& problem() const { return problem_; }
 
@@ -49,11 +48,10 @@ class StreamConnection {
   proto::StreamSender& sender_;
   ServiceEndpoint endpoint_;
   asio::io_context context_;
-  // Between two tries nothing is under way: without it the context would not wait but return.
+  // Without it the context would return at once while no operation is pending.
   asio::executor_work_guard<asio::io_context::executor_type> waiting_{context_.get_executor()};
   asio::ip::tcp::resolver resolver_;
-  // Shared with its pending operations: those of a line that was dropped see that it is not the
-  // current one any more.
+  // Shared with its pending operations, which ignore events of a dropped connection.
   std::shared_ptr<Line> line_;
   std::chrono::nanoseconds connecting_since_{};
   bool connected_ = false;

@@ -15,7 +15,7 @@ using State = proto::StreamSender::State;
 constexpr std::chrono::milliseconds kBatchAge(100);
 constexpr std::chrono::milliseconds kTurn(20);
 
-// Lists the samples of a batch that could not be kept, together with those before it.
+// Adds the samples of a batch that could not be stored to the gap.
 void extend_gap(std::optional<proto::Gap>& gap, const SampleBatch& batch) {
   if (batch.samples_size() == 0) return;
   const auto& first = batch.samples(0);
@@ -113,7 +113,7 @@ std::uint64_t StreamSink::backlog() const {
   return backlog_ + handed_over_.size();
 }
 
-// Takes what was handed over to the disk, then lets the connection work; again and again.
+// Alternates between writing batches to the disk and running the connection.
 void StreamSink::run(const ServiceEndpoint& service) {
   StreamConnection connection(sender_, service);
   std::string spool_problem;
@@ -155,7 +155,7 @@ void StreamSink::publish(const StreamConnection& connection, const std::string& 
   if (ended_) ended_changed_.notify_all();
 }
 
-// False, with the reason in `problem`, when something could not be kept.
+// Stores batches in the spool. Returns false, with the reason in `problem`, if one was lost.
 bool StreamSink::spool_batches(std::deque<std::string>& batches, std::string& problem) {
   bool kept_all = true;
   for (std::string& bytes : batches) {

@@ -22,9 +22,9 @@ namespace daq {
 
 class StreamConnection;
 
-/// Streams a run to the service through a spool on disk. A thread of its own owns spool and
-/// connection: a slow or absent service delays nobody, and what it missed it gets later. What does
-/// not fit into the spool is listed in the stream as a gap.
+/// Streams a run to the service through a spool on disk. A separate thread owns spool and
+/// connection, so a slow or unreachable service delays no other thread, and gets missed data later.
+/// Samples that do not fit into the spool are listed in the stream as a gap.
 class StreamSink final : public RunSink {
  public:
   /// Starts the thread.
@@ -39,27 +39,27 @@ class StreamSink final : public RunSink {
   proto::Status write(const proto::ClockFit& fit) override;
   proto::Status write(const proto::LoopStats& stats) override;
 
-  /// Hands the batch over when it is old enough.
+  /// Passes the batch on if it is old enough.
   proto::Status idle() override;
 
-  /// Nothing more will be written: hands over the rest.
-  /// @param interrupted  the run was cut off in another process; nobody declared its end
+  /// Passes on the rest; nothing can be written afterwards.
+  /// @param interrupted  another process recorded the run and did not record its end
   void end(bool interrupted = false);
 
-  /// After end(): waits until the service has everything, or refuses it for good, at most so long.
-  /// @return true when it has everything; else the spool keeps what is missing
+  /// After end(): waits, for at most this time, until the service has everything or rejects it.
+  /// @return true if it has everything; else the spool keeps the missing batches
   bool wait(std::chrono::milliseconds patience);
 
-  /// The service refuses the session for good; problem() says why.
+  /// Returns whether the service rejects the session permanently; see problem() for the reason.
   bool is_refused() const;
 
-  /// What is wrong with the stream at this time, for people; empty while nothing is.
+  /// Returns the current problem of the stream, for people; empty if there is none.
   std::string problem() const;
 
-  /// The problem is the spool: what comes now is not kept for the service.
+  /// Returns whether the spool fails, so that new samples are lost for the service.
   bool loses_samples() const;
 
-  /// Batches that the service does not have yet.
+  /// Returns the number of batches that the service does not have yet.
   std::uint64_t backlog() const;
 
  private:
@@ -70,25 +70,25 @@ class StreamSink final : public RunSink {
   bool spool_batches(std::deque<std::string>& batches, std::string& problem);
   void publish(const StreamConnection& connection, const std::string& spool_problem);
 
-  // Of the supervisor's thread.
+  // Used by the supervisor's thread.
   std::unique_ptr<rigcal::v1::SampleBatch> batch_;
   int batch_message_count_ = 0;
   std::chrono::steady_clock::time_point batch_started_{};
 
-  // Shared between the threads.
+  // Shared by both threads.
   mutable std::mutex mutex_;
   std::condition_variable ended_changed_;
   std::deque<std::string> handed_over_;  // serialized batches
   bool ending_ = false;
   bool interrupted_ = false;
-  bool ended_ = false;  // nothing more will happen: done, or refused
+  bool ended_ = false;  // done or rejected
   bool done_ = false;
   std::uint64_t backlog_ = 0;
   std::string problem_;
   bool loses_samples_ = false;
   std::atomic<bool> stop_{false};
 
-  // Of the stream's thread.
+  // Used by the stream's thread.
   proto::Spool spool_;
   proto::StreamSender sender_;
   std::optional<proto::Gap> unspooled_;  // samples that did not fit into the spool

@@ -24,7 +24,7 @@ std::vector<Check> all_checks() {
         time_to_live_checks(), trip_checks(), clear_checks(), format_checks()}) {
     checks.insert(checks.end(), part.begin(), part.end());
   }
-  // In the order of PROTOCOL.md.
+  // The order of PROTOCOL.md.
   static const std::string kSections = "FMHTECSRIK";
   std::ranges::stable_sort(checks, {}, [](const Check& check) {
     return std::pair(kSections.find(check.id[0]), std::atof(check.id + 1));

@@ -1,4 +1,4 @@
-// CLEAR.
+// Checks of CLEAR.
 
 #include "firmware_iface/conformance/check.hpp"
 #include "firmware_iface/wire/limits.h"
@@ -9,14 +9,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A stream, tripped by the host.
+/// Starts a stream and trips the unit.
 void begin_tripped(TestHost& host) {
   host.begin_stream();
   host.next_sample();
   host.trip();
 }
 
-/// The same with a token. It trips again: whether step 1 ended the trip is a question of R1a.
+/// As above, and gets a token. Trips again, because only R1a checks whether step 1 ends the trip.
 std::uint16_t begin_with_token(TestHost& host) {
   begin_tripped(host);
   const std::uint16_t token = host.clear(1, 0).token;
@@ -45,7 +45,7 @@ Figure step_one_changes_nothing(TestHost& host) {
   return counted(1, "step", "still tripped");
 }
 
-// A repetition by chance is possible once in 65535 pairs.
+// A repetition by chance has a probability of 1 in 65535 per pair.
 Figure tokens_are_new(TestHost& host) {
   constexpr int kTokens = 16;
   host.begin();
@@ -137,7 +137,7 @@ Figure refuses_other_steps(TestHost& host) {
   return counted(3, "step", "refused");
 }
 
-// The COMMAND arrives while the unit is tripped and would still be good after the CLEAR.
+// The COMMAND arrives while the unit is tripped and would still be valid after the CLEAR.
 Figure stays_off_after_clear(TestHost& host) {
   begin_tripped(host);
   host.command(COMMAND_ENABLE, host.last_sample()->number, host.facts().ttl_max_ms);
@@ -153,8 +153,7 @@ Figure stays_off_after_clear(TestHost& host) {
   return {400.0, "ms", "off"};
 }
 
-// COMMAND, trip and CLEAR in one write reach most units within one tick, before the COMMAND came
-// into force.
+// In one write, all three reach most units within one tick, before the COMMAND takes effect.
 Figure forgets_command_of_before(TestHost& host) {
   constexpr int kTries = 5;
   host.begin_stream();

@@ -1,4 +1,4 @@
-// Commands: which the unit accepts, and what it puts out.
+// Checks of COMMAND: acceptance and output.
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kAgeTicks = 10;
-constexpr int kSequencesApart = 100;  // a rejected COMMAND shall not look like its neighbour
+constexpr int kSequencesApart = 100;  // distinguishes a rejected COMMAND from its neighbours
 
-/// The age limit to test with: so many ticks that a COMMAND can be sent within two of them before
-/// its time to live runs out.
+/// Returns an age limit for the test [ticks]: a COMMAND that answers a sample up to twice as old is
+/// still within its time to live.
 int testable_age_ticks(const TestHost& host) {
   const double ttl_ticks = host.facts().ttl_max_ms * 1e3 / host.tick_us();
   return std::clamp(static_cast<int>(ttl_ticks / 3.0), 1, kAgeTicks);
@@ -23,7 +23,7 @@ int testable_age_ticks(const TestHost& host) {
 
 int longest_ttl_ms(const TestHost& host) { return std::max<int>(host.facts().ttl_max_ms, 1); }
 
-/// The samples after a COMMAND that must be rejected: exactly one of them says so, none drives.
+/// Fails unless exactly one sample after an invalid COMMAND reports its rejection and none drives.
 void expect_rejected(TestHost& host, std::uint16_t sequence, const std::string& what,
                      int samples = 20) {
   int rejections = 0;
@@ -60,7 +60,7 @@ Sample drive_where_sample_0_is_old(TestHost& host) {
   return host.drive(longest_ttl_ms(host));
 }
 
-// Whatever an idle COMMAND answers, it must switch the output off before the time to live does.
+// Any idle COMMAND must switch the output off before the time to live ends.
 Figure accepts_late_idle(TestHost& host) {
   std::int64_t slowest = 0;
   for (const std::int64_t answers : {std::int64_t{0}, std::int64_t{0xFFFFFFFF}}) {
@@ -135,7 +135,7 @@ Figure rejects_too_old(TestHost& host) {
   return counted(age + 1, "tick", std::to_string(age) + " allowed");
 }
 
-// Samples far in the past: a unit that keeps the latches of the last ones alone must not take the
+// Answers samples far in the past. A unit that stores only its last latches must not mistake the
 // latch of a newer sample for that of an older one.
 Figure rejects_far_past(TestHost& host) {
   constexpr std::int64_t kFarthest = 1024;
@@ -163,7 +163,7 @@ Figure rejects_far_past(TestHost& host) {
   return counted(commands, "COMMAND", "rejected");
 }
 
-// A COMMAND that is late on its way is rejected rightly, so that one of several must be accepted.
+// A delayed COMMAND is rightly rejected, so only one of several must be accepted.
 Figure accepts_oldest_allowed(TestHost& host) {
   constexpr int kTries = 20;
   const int age = testable_age_ticks(host);
@@ -200,7 +200,7 @@ Figure rejects_superseded(TestHost& host) {
   const int ttl_ms = longest_ttl_ms(host);
   for (int k = 0; k < 5; ++k) host.next_sample();
   const Sample driving = host.drive(ttl_ms);
-  // drive() answered the samples up to the one before it.
+  // drive() has answered the samples before it.
   host.command(COMMAND_ENABLE, driving.number, ttl_ms);
   host.skip_command_sequences(kSequencesApart);
   const std::uint16_t sequence = host.command(COMMAND_ENABLE, driving.number - 2, ttl_ms);
@@ -233,7 +233,7 @@ Figure accepts_same_sample(TestHost& host) {
 }
 
 Figure puts_out_commands(TestHost& host) {
-  constexpr int kCoarsest_q15 = 128;  // half a step of a converter of 8 bits
+  constexpr int kCoarsest_q15 = 128;  // half a step of an 8-bit converter
   host.begin_armed();
   Sample sample = host.drive(longest_ttl_ms(host));
   int worst_q15 = 0;
@@ -273,7 +273,7 @@ Figure ignores_other_motor_counts(TestHost& host) {
   return counted(static_cast<std::int64_t>(counts.size()), "length", "ignored");
 }
 
-// Bits that nobody knows must not enable the output, and not keep a COMMAND from idling it.
+// Undefined flag bits must neither enable the output nor prevent a COMMAND from switching it off.
 Figure ignores_unknown_flags(TestHost& host) {
   host.begin_armed();
   host.drive(longest_ttl_ms(host));

@@ -1,4 +1,4 @@
-// CONFIGURE: what the unit refuses, repeats and carries out.
+// Checks of CONFIGURE: refusals, repetitions and effects.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ bool can(const TestHost& host, int capability) {
   return (host.facts().capabilities & capability) != 0;
 }
 
-/// Sends each request in a session of its own; all must be refused.
+/// Sends each request in a separate session; all must be refused.
 Figure expect_unsupported(TestHost& host, const std::vector<Stream>& streams) {
   for (const Stream& stream : streams) {
     host.begin();
@@ -61,7 +61,7 @@ Figure refuses_inertial_dividers(TestHost& host) {
   for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
     Stream stream{.divider = 1};
     const bool exists = k < facts.inertial_count;
-    if (exists && facts.inertial_ticks[k] < 2) continue;  // every divider is possible
+    if (exists && facts.inertial_ticks[k] < 2) continue;  // every divider is valid
     stream.inertial_divider[k] = 1;
     streams.push_back(stream);
   }
@@ -69,10 +69,10 @@ Figure refuses_inertial_dividers(TestHost& host) {
   return expect_unsupported(host, streams);
 }
 
-/// A stream, a CONFIGURE that the unit refuses while it is on, and both answers. Which one it
-/// refuses is not the question here.
+/// A running stream, a CONFIGURE that the unit refuses, and both replies. Other checks examine
+/// which requests are refused.
 struct Refusal {
-  configure_request request;  // of the stream
+  configure_request request;  // of the running stream
   configure_reply stream;
   configure_reply reply;
   Sample before;
@@ -135,7 +135,7 @@ Figure repeats_its_answer(TestHost& host) {
                        std::to_string(first.stream_count) + "; start_tick_us " +
                        std::to_string(again.start_tick_us) + ", before " +
                        std::to_string(first.start_tick_us));
-    // Not next_sample: configure() takes the samples behind an answer for those of a new stream.
+    // Not next_sample: configure() counts samples after a reply as those of a new stream.
     const Sample after = host.next_sample();
     expect(after.number > before, "after a repeated CONFIGURE the stream goes on with number " +
                                       std::to_string(after.number) + ", before it came " +
@@ -144,7 +144,7 @@ Figure repeats_its_answer(TestHost& host) {
   const std::uint16_t streams = host.hello().stream_count;
   expect(streams == first.stream_count,
          "repeated CONFIGUREs start " + std::to_string(streams - first.stream_count) + " streams");
-  // A repetition is one only within its session.
+  // Repetitions are recognized only within a session.
   configure_reply reply = host.request_configure(request);
   expect(reply.stream_count != first.stream_count,
          "after HELLO a CONFIGURE with the sequence of one before it starts no stream");

@@ -1,4 +1,4 @@
-// What only some units can do, and what holds over all samples.
+// Checks of optional features, and requirements on all samples.
 
 #include <algorithm>
 #include <numeric>
@@ -17,7 +17,7 @@ void require(const TestHost& host, int capability, const char* reason) {
 
 Figure streams_compact(TestHost& host) {
   require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
-  constexpr int kSamples = 300;  // past a wrap of the 8 bits of sequence
+  constexpr int kSamples = 300;  // more than one wrap of an 8-bit sequence
   host.begin_stream({.flags = STREAM_ON | STREAM_COMPACT});
   Sample before = host.next_sample();
   expect(before.number == 0,
@@ -165,7 +165,7 @@ Figure reads_inertial_sensors(TestHost& host) {
   return counted(std::accumulate(read.begin(), read.end(), 0), "reading");
 }
 
-/// No violation of that requirement was seen in any message.
+/// Fails if any message violated that requirement.
 Figure was_never_violated(TestHost& host, const std::string& id) {
   const auto found = host.violations().find(id);
   if (found != host.violations().end()) throw Failed{found->second};

@@ -1,4 +1,4 @@
-// Frames: what the unit must drop, and what it must read in spite of what came before.
+// Checks of frames: which ones the unit must drop, and which ones it must read after line errors.
 
 #include <random>
 
@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 
 constexpr Nanoseconds kFramePatience = 500ms;
 constexpr Nanoseconds kSplitPause = 4ms;  // longer than a tick of most units
-constexpr int kUsualBaudRate = 921'600;   // of garbage, where the line has no rate
+constexpr int kUsualBaudRate = 921'600;   // for garbage, if the line has no rate
 
 Bytes good_frame() { return frame_of(message_of(describe_request{PART_ENCODER, 0})); }
 
-// CLEAR step 1: its answer shows that it was accepted, and it changes nothing.
+// CLEAR step 1: a reply shows that it was accepted, and it has no effect.
 Bytes clear_message() { return message_of(clear_request{1, 0}); }
 
 /// Replies received since begin().
@@ -35,7 +35,7 @@ Replies replies(const TestHost& host) {
                                                      host.count_of(MESSAGE_CLEAR_REPLY)};
 }
 
-/// Waits for the replies to so many good frames that were sent, and for no others.
+/// Waits for exactly the replies to `count` good frames.
 void expect_answers(TestHost& host, int count, const Replies& before, const std::string& after) {
   const Nanoseconds deadline = host.now() + kFramePatience;
   while (replies(host).to_good_frames < before.to_good_frames + count) {
@@ -46,7 +46,7 @@ void expect_answers(TestHost& host, int count, const Replies& before, const std:
          after + " is accepted and answered");
 }
 
-/// Sends each frame, and a good one at once after it. The good ones must be answered, the others
+/// Sends each frame with a good one right after it. The good ones must be answered, the others
 /// counted in error_count.
 Figure expect_dropped(TestHost& host, const std::vector<Bytes>& frames, const std::string& what) {
   host.begin_stream();
@@ -98,7 +98,7 @@ Figure drops_wrong_length(TestHost& host) {
   for (const std::size_t size_bytes : {7U, 58U}) {
     frames.push_back(stuffed(with_crc(message(MESSAGE_HELLO, size_bytes), HELLO_CRC_SEED)));
   }
-  for (const std::size_t size_bytes : {1U, 4U}) {  // no room for a CRC
+  for (const std::size_t size_bytes : {1U, 4U}) {  // too short for a CRC
     frames.push_back(stuffed(message(MESSAGE_CLEAR, size_bytes)));
   }
   return expect_dropped(host, frames, "a frame of the wrong length");
@@ -107,7 +107,7 @@ Figure drops_wrong_length(TestHost& host) {
 Figure drops_wrong_stuffing(TestHost& host) {
   const Bytes good = frame_of(clear_message());
   std::vector<Bytes> frames;
-  for (const unsigned code : {9U, 100U, 255U}) {  // points beyond the delimiter
+  for (const unsigned code : {9U, 100U, 255U}) {  // lengths that exceed the frame
     Bytes frame = good;
     frame[0] = static_cast<std::uint8_t>(frame[0] + code > 255 ? 255 : frame[0] + code);
     frames.push_back(frame);

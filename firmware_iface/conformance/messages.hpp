@@ -13,7 +13,7 @@ namespace firmware_iface::conformance {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Messages, type byte first.
+// Messages, starting with the type byte.
 Bytes message_of(const hello_head& head);
 Bytes message_of(const describe_request& request);
 Bytes message_of(const configure_request& request);
@@ -21,13 +21,13 @@ Bytes message_of(const clear_request& request);
 Bytes message_of(const command_request& request, int motor_count);
 Bytes compact_message_of(const command_request& request);
 
-/// Message and CRC-32C. Unlike frame_encode it takes any length and any seed, also wrong ones.
+/// Returns message and CRC-32C. Unlike frame_encode it accepts any length and any seed.
 Bytes with_crc(Bytes message, std::uint32_t seed = LAYOUT_HASH);
 
-/// COBS and the delimiter, for up to 254 bytes.
+/// Returns the COBS encoding with delimiter, of up to 254 bytes.
 Bytes stuffed(const Bytes& plain);
 
-/// The frame of a message, right in every respect.
+/// Returns the valid frame of a message.
 Bytes frame_of(const Bytes& message);
 
 }  // namespace firmware_iface::conformance

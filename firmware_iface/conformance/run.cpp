@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A computer that is later than this is not a fair judge of a unit.
+// With a larger delay of this computer, a failure may not be the unit's.
 constexpr Nanoseconds kLatenessMax = 20ms;
 constexpr int kRepetitionsMax = 3;
 

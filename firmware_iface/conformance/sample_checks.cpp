@@ -1,4 +1,4 @@
-// Samples and their clock.
+// Checks of samples and their clock.
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ Figure clock_agrees_with_host(TestHost& host) {
 Figure begins_at_start_tick(TestHost& host) {
   double worst_us = 0.0;
   for (int k = 0; k < 5; ++k) {
-    host.begin_stream({.divider = 100});  // a sample of it is not due for long
+    host.begin_stream({.divider = 100});  // its next sample is not due for long
     host.wait(host.ticks(5.0 + k));
     const configure_reply stream = host.configure(Stream{});
     const Sample sample = host.next_sample();

@@ -1,4 +1,4 @@
-// HELLO and DESCRIBE.
+// Checks of HELLO and DESCRIBE.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr const char* kNotFresh =
     "the unit has had a HELLO since its reset; reset it and use --after-reset";
 
-/// HELLO with any head, padded to a size, and the head of the answer.
+/// Sends a HELLO with any head, padded to a size, and returns the head of the reply.
 hello_head answered_head(TestHost& host, const hello_head& head, std::size_t size_bytes) {
   Bytes message = message_of(head);
   message.resize(size_bytes, 0xA5);

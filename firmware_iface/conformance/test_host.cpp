@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanoseconds kListenTime = 200ms;    // before the first message
-constexpr Nanoseconds kReplyTimeout = 250ms;  // five times what PROTOCOL.md allows
+constexpr Nanoseconds kReplyTimeout = 250ms;  // five times the limit in PROTOCOL.md
 constexpr int kAttempts = 4;
 constexpr Nanoseconds kReadSlice = 5ms;
 constexpr int kCommandsToDrive = 60;
@@ -22,17 +22,17 @@ constexpr int kCommandsToDrive = 60;
 TestHost::TestHost(Transport& transport, const Settings& settings, const std::atomic<bool>& stop)
     : transport_(&transport), settings_(settings), stop_(&stop) {}
 
-// --- Meeting the unit ---
+// --- Connecting ---
 
 void TestHost::connect() {
   const Nanoseconds listen_end = now() + kListenTime;
   while (const auto message = next(listen_end)) ++heard_before_hello_[message->front()];
   try {
-    // Carried out nowhere: a unit with a session refuses a divider of 0.
+    // Never carried out: even a unit with a session refuses a divider of 0.
     first_answer_ = request_configure(configure_request{});
     is_fresh_ = first_answer_->result == CONFIGURE_NO_SESSION;
   } catch (const Failed&) {
-    first_answer_.reset();  // H7 reports it
+    first_answer_.reset();  // reported by H7
   }
   first_facts_ = hello();
   is_connected_ = true;
@@ -47,7 +47,7 @@ void TestHost::connect() {
     }
     is_described_ = true;
   } catch (const Failed&) {
-    is_described_ = false;  // H6 reports it
+    is_described_ = false;  // reported by H6
   }
 }
 
@@ -97,7 +97,7 @@ void TestHost::send(const Bytes& message) {
   write(bytes);
 }
 
-// Fills the buffer. Reads in slices: a wake-up long after the end of one shows a host that is late.
+// Fills the buffer. Reads in slices; a late wake-up after one shows that this host is late.
 bool TestHost::read(Nanoseconds deadline) {
   const Nanoseconds until = std::min(deadline, now() + kReadSlice);
   const IoResult result = transport_->read_some(received_, until);
@@ -258,7 +258,7 @@ configure_reply TestHost::request_configure(const configure_request& request) {
   return reply;
 }
 
-// The samples behind the reply are those of the new stream.
+// The samples after the reply belong to the new stream.
 void TestHost::take_configure_reply(const Bytes& message) {
   configure_reply reply{};
   configure_reply_decode(message.data(), message.size(), &reply);
@@ -282,7 +282,7 @@ clear_reply TestHost::clear(std::uint8_t step, std::uint16_t token) {
   return reply;
 }
 
-// --- What every check begins with ---
+// --- Start of every check ---
 
 void TestHost::begin() {
   lateness_ = Nanoseconds(0);
@@ -369,7 +369,7 @@ void TestHost::trip() {
                "COMMAND_TRIP trips the unit");
 }
 
-// --- Over the whole session ---
+// --- Whole session ---
 
 void TestHost::note_violation(const std::string& id, const std::string& detail) {
   violations_.emplace(id, detail);

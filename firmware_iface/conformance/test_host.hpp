@@ -18,12 +18,12 @@
 namespace firmware_iface::conformance {
 
 struct Settings {
-  double command = 0.0;  ///< share of each motor's range, -1 to 1, that enabled commands ask for
-  bool after_reset = false;  ///< the unit was reset and has had no HELLO since
+  double command = 0.0;  ///< value of enabled commands as a share of each motor's range, -1 to 1
+  bool after_reset = false;  ///< the unit was reset and has received no HELLO since
 };
 
-// What ends a check early.
-struct Failed {  ///< what was expected and what the unit did
+// Exceptions that end a check early.
+struct Failed {  ///< expected and actual behaviour of the unit
   std::string detail;
 };
 struct NotTested {
@@ -32,18 +32,18 @@ struct NotTested {
 struct Interrupted {};
 struct PortClosed {};
 
-/// A stream that a check asks for. Commands may be old, so that a host that is late does not
-/// disturb the checks that are not about their age.
+/// A stream as requested by a check. By default old commands are allowed, so that a late host does
+/// not disturb checks that are not about the age.
 struct Stream {
   std::uint8_t flags = STREAM_ON;
-  int divider = 0;  ///< 0: the least that the line carries
+  int divider = 0;  ///< 0: the smallest that the line supports
   int command_age_ticks = 255;
   std::array<std::uint8_t, INERTIAL_SENSORS_MAX> inertial_divider{};
 };
 
 struct Sample {
   std::int64_t number = 0;   ///< in its stream, from 0
-  std::int64_t time_us = 0;  ///< unit clock at the latch, past its wraps since sample 0
+  std::int64_t time_us = 0;  ///< unit clock at the latch, unwrapped since sample 0
   sample_report report{};
 
   bool is_tripped() const { return (report.status & STATUS_TRIPPED) != 0; }
@@ -54,17 +54,17 @@ struct Sample {
 
 struct Fault {
   fault_report report{};
-  std::int64_t samples_before = 0;  ///< of the stream, received before it
+  std::int64_t samples_before = 0;  ///< samples of the stream received before it
   std::int64_t time_us = 0;         ///< unit clock of the sample before it
 };
 
 struct Inertial {
   inertial_report report{};
-  std::int64_t sample_number = -1;  ///< of the sample received last
+  std::int64_t sample_number = -1;  ///< of the last received sample
 };
 
-/// A host that can do wrong on purpose: frames byte by byte, requests, samples and commands of one
-/// unit. It believes nothing that it can compute itself. Times are those of the transport.
+/// A host that can violate the protocol on purpose: frames byte by byte, requests, samples and
+/// commands of one unit. It trusts nothing that it can compute. Times are those of the transport.
 class TestHost {
  public:
   TestHost(Transport& transport, const Settings& settings, const std::atomic<bool>& stop);
@@ -73,16 +73,16 @@ class TestHost {
   Transport& transport() { return *transport_; }
   Nanoseconds now() const { return transport_->now(); }
 
-  // --- Meeting the unit ---
+  // --- Connecting ---
 
-  /// Listens, tries CONFIGURE before HELLO, then says HELLO and asks for all descriptions.
+  /// Listens, tries CONFIGURE before HELLO, then sends HELLO and requests all descriptions.
   void connect();
-  bool is_fresh() const { return is_fresh_; }  ///< it had had no HELLO since its reset
+  bool is_fresh() const { return is_fresh_; }  ///< the unit had received no HELLO since its reset
   const std::optional<configure_reply>& first_answer() const { return first_answer_; }
   const std::map<int, int>& heard_before_hello() const { return heard_before_hello_; }
-  const hello_reply& first_facts() const { return first_facts_; }  ///< of connect()
+  const hello_reply& first_facts() const { return first_facts_; }  ///< as of connect()
   const hello_reply& facts() const { return facts_; }
-  int motor_count() const;  ///< at most MOTORS_MAX, whatever the unit claims
+  int motor_count() const;  ///< at most MOTORS_MAX, whatever the unit reports
   const std::array<part_description, ENCODERS_MAX>& encoders() const { return encoders_; }
   const std::array<part_description, MOTORS_MAX>& motors() const { return motors_; }
 
@@ -90,24 +90,24 @@ class TestHost {
 
   double tick_us() const;
   Nanoseconds ticks(double count) const;
-  int time_to_live_ms(int wanted_ms) const;  ///< that, or the longest that the unit accepts
-  /// The least divider with which the line carries such a stream.
+  int time_to_live_ms(int wanted_ms) const;  ///< wanted_ms, or less if the unit accepts less
+  /// Returns the smallest divider at which the line is fast enough for such a stream.
   int least_divider(std::uint8_t flags, int inertial_count = 0) const;
 
   // --- Bytes and messages ---
 
   void write(const Bytes& bytes);
-  void send(const Bytes& message);  ///< its frame, after a zero byte
+  void send(const Bytes& message);  ///< as a frame, after a zero byte
 
-  /// The next good message, which has been taken into account; nothing by the deadline.
+  /// Returns the next good message, already processed; nothing by the deadline.
   std::optional<Bytes> next(Nanoseconds deadline);
   void wait(Nanoseconds duration);
 
-  /// Sends the message, again if need be, until a reply of that type matches.
+  /// Sends the message, repeatedly if needed, until a reply of that type matches.
   Bytes request(const std::string& name, const Bytes& message, std::uint8_t reply_type,
                 const std::function<bool(const Bytes&)>& matches = {});
 
-  /// Good messages of that type since the last begin().
+  /// Returns the number of good messages of that type since the last begin().
   int count_of(std::uint8_t type) const;
   Nanoseconds last_reply_time() const { return reply_time_; }
 
@@ -115,29 +115,29 @@ class TestHost {
 
   hello_reply hello();
   describe_reply describe(std::uint8_t part, std::uint8_t index);
-  /// CONFIGURE with a new sequence.
+  /// Sends a CONFIGURE with a new sequence.
   configure_reply configure(const Stream& stream);
   configure_request configure_request_of(const Stream& stream);
   configure_reply request_configure(const configure_request& request);
   clear_reply clear(std::uint8_t step, std::uint16_t token);
 
-  // --- What every check begins with ---
+  // --- Start of every check ---
 
-  /// HELLO: no stream, output off. Forgets what was received.
+  /// Sends HELLO, which ends the stream and switches the output off. Clears the received messages.
   void begin();
-  /// begin(), then a stream. Throws unless the unit carries CONFIGURE out.
+  /// Calls begin() and starts a stream. Throws if the unit refuses CONFIGURE.
   configure_reply begin_stream(const Stream& stream = {});
   void clear_trip();
-  /// begin_stream() and clear_trip().
+  /// Calls begin_stream() and clear_trip().
   void begin_armed(const Stream& stream = {});
 
   // --- Samples ---
 
   Sample next_sample();
   const std::optional<Sample>& last_sample() const { return last_; }
-  /// Samples until then.
+  /// Returns the samples of this duration.
   std::vector<Sample> samples_for(Nanoseconds duration);
-  /// Samples until one fulfils the condition, which it returns. Throws Failed with `expected`.
+  /// Reads samples until one satisfies the condition and returns it. Throws Failed with `expected`.
   Sample sample_until(const std::function<bool(const Sample&)>& condition,
                       const std::string& expected, int samples_max = 200);
   const std::vector<Fault>& faults() const { return faults_; }
@@ -150,27 +150,26 @@ class TestHost {
   std::uint16_t command(std::uint8_t flags, std::int64_t answers, int ttl_ms = 0);
   void skip_command_sequences(int count);
   command_request command_of(std::uint8_t flags, std::int64_t answers, int ttl_ms);
-  std::int16_t command_q15(int motor) const;  ///< what enabled commands ask for
-  /// Answers each sample with an enabled command until one reports DRIVING.
+  std::int16_t command_q15(int motor) const;  ///< value of enabled commands
+  /// Answers each sample with an enabled command until a sample reports DRIVING.
   Sample drive(int ttl_ms);
   /// Switches the output off without a trip.
   void idle();
-  /// COMMAND_TRIP until a sample is tripped.
+  /// Sends COMMAND_TRIP until a sample is tripped.
   void trip();
 
-  // --- Over the whole session ---
+  // --- Whole session ---
 
-  /// Keeps the first violation of an overall requirement.
+  /// Stores the first violation of an overall requirement.
   void note_violation(const std::string& id, const std::string& detail);
   const std::map<std::string, std::string>& violations() const { return violations_; }
   std::uint64_t samples_received() const { return samples_received_; }
-  /// Of these, samples in which that encoder was valid.
+  /// Returns the number of samples in which that encoder was valid.
   std::uint64_t valid_samples(std::size_t encoder) const { return valid_samples_[encoder]; }
   std::uint64_t frames_received() const { return decoder_.counters().good; }
-  /// How late this computer was at most since begin(): not the unit's fault.
+  /// Returns the largest delay of this computer since begin(), which is not the unit's fault.
   Nanoseconds lateness() const { return lateness_; }
-  /// Switches the output off and trips the unit, also after Interrupted. False when the unit does
-  /// not confirm it.
+  /// Switches the output off and trips the unit. Returns false if the unit does not confirm it.
   bool finish();
 
  private:
@@ -192,9 +191,9 @@ class TestHost {
 
   bool is_fresh_ = false;
   bool is_connected_ = false;
-  std::uint64_t damaged_before_ = 0;  // frames, before the first HELLO_REPLY
+  std::uint64_t damaged_before_ = 0;  // damaged frames before the first HELLO_REPLY
   std::optional<configure_reply> first_answer_;
-  std::map<int, int> heard_before_hello_;  // messages by type
+  std::map<int, int> heard_before_hello_;  // number of messages by type
   hello_reply first_facts_{};
   hello_reply facts_{};
   std::array<part_description, ENCODERS_MAX> encoders_{};
@@ -207,13 +206,13 @@ class TestHost {
   Nanoseconds reply_time_{0};
   std::map<int, int> counts_;
 
-  std::optional<configure_request> awaited_;  // sent, and not answered yet
+  std::optional<configure_request> awaited_;  // sent and not answered yet
   bool is_streaming_ = false;
   std::uint8_t stream_flags_ = 0;
   int divider_ = 1;
   std::optional<Sample> last_;
   std::uint64_t samples_received_ = 0;
-  std::uint64_t samples_before_ = 0;  // begin()
+  std::uint64_t samples_before_ = 0;  // at the last begin()
   std::vector<Fault> faults_;
   std::vector<Inertial> inertial_;
   std::optional<Nanoseconds> least_delay_;  // from latch to reading, in this stream
@@ -224,7 +223,7 @@ class TestHost {
 };
 
 std::string hex_text(std::uint64_t value);
-/// "FAULT_BOOT, FAULT_TTL"; "none".
+/// Returns "FAULT_BOOT, FAULT_TTL"; "none".
 std::string fault_names(unsigned fault_flags);
 std::string status_names(unsigned status);
 

@@ -1,4 +1,4 @@
-// What TestHost reads from samples.
+// Evaluation of samples in TestHost.
 
 #include <algorithm>
 
@@ -12,9 +12,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Nanoseconds kSamplePatience = 1s;
-constexpr std::uint64_t kSamplesMax = 200'000;  // of one check; ends those that wait in vain
+constexpr std::uint64_t kSamplesMax = 200'000;  // per check; ends a check that waits in vain
 
-/// From the wrapped counter `before` to `after`, either way, the shorter way round.
+/// Returns the shorter of the two differences from the wrapped counter `before` to `after`.
 std::int64_t wrapped_difference(std::uint32_t after, std::uint32_t before, int bits) {
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   const std::uint64_t forward = (std::uint64_t{after} - std::uint64_t{before}) & mask;

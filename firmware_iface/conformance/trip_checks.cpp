@@ -1,4 +1,4 @@
-// The time to live, and what else trips the unit.
+// Checks of the time to live, and of other causes of trips.
 
 #include <algorithm>
 #include <optional>
@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 
 constexpr int kTtlWanted_ms = 60;
 
-// Answers a sample that is several ticks old, so that a time to live that counts from the arrival
-// of the COMMAND shows. Returns the unit's time from that sample's latch to the first sample that
-// is tripped; nothing when the COMMAND or a sample did not come through.
+// Answers a sample that is several ticks old, to detect a time to live that counts from the arrival
+// of the COMMAND. Returns the unit's time from that sample's latch to the first tripped sample;
+// nothing if the COMMAND or a sample was lost.
 std::optional<std::int64_t> measured_ttl_us(TestHost& host, int ttl_ms) {
   constexpr std::int64_t kWaitMore_us = 500'000;
   const double ttl_ticks = 1e3 * ttl_ms / host.tick_us();
@@ -54,7 +54,7 @@ Figure ttl_counts_from_sample(TestHost& host) {
     if (!elapsed_us) continue;
     const double period_us = host.tick_us() * host.divider();
     const double elapsed_ms = static_cast<double>(*elapsed_us) * 1e-3;
-    // Latches are whole microseconds.
+    // Latches are rounded to microseconds.
     expect(static_cast<double>(*elapsed_us) >= 1e3 * ttl_ms - 1.0 &&
                static_cast<double>(*elapsed_us) < 1e3 * ttl_ms + period_us - 0.5,
            "a time to live of " + std::to_string(ttl_ms) + " ms ends " + text_of(elapsed_ms) +
@@ -66,8 +66,8 @@ Figure ttl_counts_from_sample(TestHost& host) {
                " COMMANDs that answer a sample some ticks old none was accepted"};
 }
 
-// The COMMANDs answer sample 0, which is too old, superseded and expired at once: a unit that
-// breaks one rule of C4 alone rejects them all the same.
+// The COMMANDs answer sample 0, which is too old, superseded and expired. So a unit that violates
+// only one rule of C4 still rejects them.
 Figure rejected_prolongs_nothing(TestHost& host) {
   constexpr std::int64_t kLate_us = 20'000;
   constexpr std::int64_t kExpired_us = 300'000;  // longer than any time to live
@@ -77,7 +77,8 @@ Figure rejected_prolongs_nothing(TestHost& host) {
   host.sample_until(
       [&](const Sample& sample) { return sample.time_us >= first.time_us + kExpired_us; },
       "samples go on", 100'000);
-  const std::int64_t answered_us = host.drive(ttl_ms).time_us;  // at the latest
+  const std::int64_t answered_us =
+      host.drive(ttl_ms).time_us;  // latest possible latch of the answered sample
   std::int64_t rejections = 0;
   for (;;) {
     host.command(COMMAND_ENABLE, 0, host.facts().ttl_max_ms);
@@ -113,7 +114,7 @@ Figure drives_while_commands_come(TestHost& host) {
   return {static_cast<double>(sample.time_us - first.time_us) * 1e-3, "ms", "driven"};
 }
 
-/// An enabled COMMAND with that ttl must trip a unit that is not driving.
+/// Fails unless an enabled COMMAND with that ttl trips a unit that is not driving.
 void expect_ttl_trips(TestHost& host, int ttl_ms) {
   host.begin_armed();
   host.command(COMMAND_ENABLE, host.next_sample().number, ttl_ms);
@@ -137,7 +138,7 @@ Figure ttl_zero_trips(TestHost& host) {
 Figure ttl_above_max_trips(TestHost& host) {
   const int ttl_max_ms = host.facts().ttl_max_ms;
   host.begin_armed();
-  host.drive(ttl_max_ms);  // the longest one is accepted
+  host.drive(ttl_max_ms);  // the longest one must be accepted
   if (ttl_max_ms == 255) throw NotTested{"ttl_max_ms is 255, COMMAND cannot ask for more"};
   expect_ttl_trips(host, ttl_max_ms + 1);
   expect_ttl_trips(host, 255);
@@ -201,8 +202,7 @@ struct ReportedTrip {
   std::int32_t detail;
 };
 
-/// Fails unless the trip was reported as it should. False if there was none: a question of C2, C3,
-/// C8 and H3.
+/// Fails unless the trip was reported correctly. False if there was none; see C2, C3, C8, H3.
 bool is_reported_once(const TestHost& host, unsigned fault_flags, const ReportedTrip& trip) {
   if ((fault_flags & trip.cause) == 0) return false;
   const std::vector<Fault>& faults = host.faults();
@@ -240,7 +240,7 @@ Figure reports_trips_once(TestHost& host) {
   host.next_sample();
   const std::uint16_t sequence = host.command(COMMAND_TRIP, 0, 0);
   for (int k = 0; k < 20; ++k) host.next_sample();
-  host.command(COMMAND_TRIP, 0, 0);  // nothing new
+  host.command(COMMAND_TRIP, 0, 0);  // has no further effect
   for (int k = 0; k < 20; ++k) host.next_sample();
   judge(flags_now(), {"COMMAND_TRIP", FAULT_HOST, sequence});
 

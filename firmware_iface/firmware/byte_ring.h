@@ -1,9 +1,9 @@
 #pragma once
 
-/* A queue of bytes with one writer and one reader, either of which may interrupt the other.
- * Only the writer changes `written`, only the reader `taken`; both are single aligned words, which
- * a Cortex-M loads and stores at once, and a byte is in place before `written` counts it. They are
- * volatile, as is the array, so that the compiler keeps that order; the core has no other. */
+/* A queue of bytes with one writer and one reader, either of which may interrupt the other. Only
+ * the writer changes `written`, only the reader `taken`. Both are aligned words, which a Cortex-M
+ * loads and stores atomically, and a byte is stored before `written` counts it. They and the array
+ * are volatile, so that the compiler keeps this order; the core does not reorder. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static inline uint32_t byte_ring_room(const byte_ring* ring) {
   return BYTE_RING_SIZE - (ring->written - ring->taken);
 }
 
-/* False, and nothing happens, when the ring is full. */
+/* Returns false, without any effect, if the ring is full. */
 static inline bool byte_ring_put(byte_ring* ring, uint8_t byte) {
   if (byte_ring_room(ring) == 0) return false;
   ring->bytes[ring->written % BYTE_RING_SIZE] = byte;
@@ -28,7 +28,7 @@ static inline bool byte_ring_put(byte_ring* ring, uint8_t byte) {
   return true;
 }
 
-/* False, and *byte is left alone, when the ring is empty. */
+/* Returns false, with *byte unchanged, if the ring is empty. */
 static inline bool byte_ring_take(byte_ring* ring, uint8_t* byte) {
   if (ring->written == ring->taken) return false;
   *byte = ring->bytes[ring->taken % BYTE_RING_SIZE];

@@ -1,33 +1,32 @@
-/* The board loop: everything between the unit's core and the board, and nothing of either. */
+/* The board loop: connects the unit's core and the board. */
 
 #include "firmware_iface/firmware/board/board.h"
 #include "firmware_iface/firmware/serial.h"
 #include "firmware_iface/wire/crc32c.h"
 #include "firmware_iface/wire/fault.h"
 
-/* Bounds the work of a tick. 921 600 baud bring 93 bytes in a millisecond; what is left over waits.
- */
+/* Limits the work of a tick. At 921 600 baud, 93 bytes arrive per millisecond; the rest waits. */
 enum { BYTES_PER_TICK_MAX = 96 };
 
-/* Survives a reset, not a loss of power; `check` tells one from the other. */
+/* Survives a reset, but not a loss of power, which `check` detects. */
 typedef struct {
   unit_memory memory;
   int32_t stop_cause;
   uint32_t check;
 } kept_state;
 
-/* Differs when the layout of kept_state does. */
+/* Must change with the layout of kept_state. */
 static const uint32_t kKeptSeed = 0x4B455031U;
 
 __attribute__((section(".kept"))) static kept_state kept;
 
 static unit the_unit;
-static unit_latch latch; /* of the newest tick */
+static unit_latch latch; /* of the last tick */
 static uint64_t now_us;
 static uint32_t tick_us;
 
-/* Milliseconds since the last tick ended. Counted by the dead man, which the tick cannot interrupt;
- * the tick stores 0 at once. Volatile as each is an interrupt to the other. */
+/* Milliseconds since the last tick ended. The dead man counts it and has priority over the tick,
+ * whose store of 0 is atomic. Volatile, because both are interrupts. */
 static volatile uint32_t ms_since_tick;
 static volatile bool is_ticking;
 
@@ -48,7 +47,7 @@ void firmware_stop(int32_t cause) {
 }
 
 void dead_man_interrupt(void) {
-  if (!is_ticking) return; /* the output cannot be on before the first tick */
+  if (!is_ticking) return; /* the output is off before the first tick */
   ms_since_tick = ms_since_tick + 1;
   if (ms_since_tick > board_dead_man_ms) firmware_stop(STOP_DEAD_MAN);
 }
@@ -83,7 +82,7 @@ static void watch_driver(void) {
 
 void firmware_tick(void) {
   now_us += tick_us;
-  board_latch(&latch); /* first, so that it always comes equally long after the timer */
+  board_latch(&latch); /* first, for a constant delay after the timer */
   receive_bytes();
   watch_driver();
   unit_tick(&the_unit, now_us);
@@ -113,7 +112,7 @@ int main(void) {
   const int32_t reset_cause = board_reset_cause();
   const int32_t found = knows && kept.stop_cause != STOP_NONE ? kept.stop_cause : reset_cause;
 
-  start_dead_man(); /* early: the emulated board takes its random number from this timer */
+  start_dead_man(); /* early: the emulated board uses this timer for its random number */
   tick_us = 1000000U / description.tick_rate_Hz;
   unit_init(&the_unit, &description, &memory, board_random_number(), tick_us);
   if (found != STOP_NONE) unit_trip(&the_unit, FAULT_INTERNAL, found, 0);

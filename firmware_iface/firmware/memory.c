@@ -1,4 +1,4 @@
-/* What the compiler may call for copies, without a C library. */
+/* Functions that the compiler may call for copies, without a C library. */
 
 #include <stddef.h>
 #include <stdint.h>

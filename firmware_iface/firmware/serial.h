@@ -1,18 +1,18 @@
 #pragma once
 
-/* The serial line to the host, through two byte rings that its interrupt fills and empties. */
+/* The serial line to the host, with two byte rings that its interrupt fills and empties. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Opens the line. Its pins are the board's affair. */
+/* Opens the line. The board configures its pins. */
 void serial_start(void);
 
-/* From the tick: a byte that the host has sent; false when there is none. Bytes that found the ring
- * full are lost, and the frame they belong to is damaged. */
+/* For the tick: takes a byte sent by the host; returns false if there is none. If the ring is full,
+ * received bytes are lost and their frame is damaged. */
 bool serial_take(uint8_t* byte);
 
-/* From the tick: how many bytes can be put now, puts one, and sends those that were put. */
+/* For the tick: the number of bytes that can be put, putting one, and sending those put. */
 uint32_t serial_room(void);
 void serial_put(uint8_t byte);
 void serial_send(void);

@@ -5,8 +5,8 @@
 
 namespace firmware_iface {
 
-/// The value closest to `reference` whose low `bits` bits are `low`: rebuilds a counter that was
-/// sent with fewer bits, given where it must be. 1 <= bits <= 32.
+/// Returns the value closest to `reference` whose low `bits` bits are `low`. Reconstructs a counter
+/// that was sent with fewer bits. 1 <= bits <= 32.
 inline std::int64_t extend_counter(std::int64_t reference, std::uint32_t low, int bits) noexcept {
   assert(bits >= 1 && bits <= 32);
   const std::int64_t modulus = std::int64_t{1} << bits;
@@ -15,32 +15,32 @@ inline std::int64_t extend_counter(std::int64_t reference, std::uint32_t low, in
   return reference + delta;
 }
 
-/// Unwraps one encoder's count past its modulus. Correct while the encoder turns less than half the
+/// Unwraps one encoder's count beyond its modulus. Correct if the encoder turns less than half the
 /// modulus between two valid samples.
 class EncoderUnwrap {
  public:
   EncoderUnwrap() = default;
 
-  /// @param modulus  counts run from 0 to modulus − 1; 0: they are signed and have all `bits` bits
-  /// @param bits     of a count that are sent; 2^bits is at least the modulus
+  /// @param modulus  counts run from 0 to modulus − 1; 0: signed, with all `bits` bits
+  /// @param bits     number of transmitted bits of a count; 2^bits is at least the modulus
   EncoderUnwrap(std::uint32_t modulus, int bits) noexcept
       : is_signed_(modulus == 0),
         mask_((std::int64_t{1} << bits) - 1),
         modulus_(is_signed_ ? mask_ + 1 : std::int64_t{modulus}) {}
 
-  /// Takes a count as it was sent, sign extended. False, with counts() unchanged, for one that is
+  /// Adds a count as transmitted, sign extended. Returns false, with counts() unchanged, if it is
   /// not below the modulus.
   bool update(std::int32_t counts_sent) noexcept {
     const std::int64_t low = counts_sent & mask_;
     if (low >= modulus_) return false;
-    // The first count stands as sent, sign included.
+    // The first count is used as sent, including its sign.
     const std::int64_t first = is_signed_ ? std::int64_t{counts_sent} : low;
     counts_ = started_ ? counts_ + nearest_change(low) : first;
     started_ = true;
     return true;
   }
 
-  /// The last valid count, 0 before the first.
+  /// Returns the last valid count, 0 before the first.
   std::int64_t counts() const noexcept { return counts_; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace firmware_iface {
 
-/// Frames that were dropped, by what was wrong with them, and the frames that were not.
+/// Numbers of good frames, and of dropped frames by the reason.
 struct FrameCounters {
   std::uint64_t good = 0;
   std::uint64_t bad_stuffing = 0;
@@ -22,20 +22,20 @@ struct FrameCounters {
   }
 };
 
-/// A frame_receiver (wire/frame.h) that counts. Holds one frame; never allocates.
+/// A frame_receiver (wire/frame.h) with counters. Holds one frame; never allocates.
 class FrameDecoder {
  public:
-  /// Takes the next byte. True when it completed a good frame; message() is then its message.
+  /// Adds a byte. Returns true if it completes a good frame, whose message is then message().
   bool push(std::uint8_t byte) noexcept;
 
-  /// Type and body of the frame completed last, valid until the next push().
+  /// Returns type and body of the last good frame, valid until the next push().
   std::span<const std::uint8_t> message() const noexcept {
     return {receiver_.message, receiver_.message_size_bytes};
   }
 
   const FrameCounters& counters() const noexcept { return counters_; }
 
-  /// Forgets a frame in progress, e.g. after the line was flushed; keeps the counters.
+  /// Discards an incomplete frame, e.g. after the line was flushed; keeps the counters.
   void reset() noexcept { receiver_ = {}; }
 
  private:

@@ -6,15 +6,15 @@
 namespace firmware_iface {
 namespace {
 
-// A latch may be this far, in periods, from where the sequence puts it. Sequence errors are whole
-// periods, timer jitter of a working unit is far below.
+// Largest deviation of a latch from the time given by its sequence, in periods. Sequence errors are
+// whole periods; the timer jitter of a working unit is much smaller.
 constexpr double kPeriodTolerance = 0.25;
 
-// Slack of the rule that no sample comes early: the host's clock was read before the stream was
-// asked for, so this covers clocks that disagree between two samples.
+// Tolerance of the rule that no sample arrives before its time. The host's clock was read before
+// the stream was requested, so this covers only a drift between two samples.
 constexpr std::int64_t kEarlyMaxUs = 1'000'000;
 
-// Clocks may drift apart by one part in this many; crystals do by one in 10 000.
+// Clocks may drift apart by 1 part in this many; crystals drift by 1 in 10 000.
 constexpr std::int64_t kDriftShare = 50;
 
 }  // namespace
@@ -33,8 +33,8 @@ SampleTracker::SampleTracker(CounterBits bits, std::uint32_t start_tick_us, doub
 
 SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanoseconds received,
                                              UnitSample& sample) noexcept {
-  // Which wrap of its clock the unit is in: the latest that is not ahead of the host's clock. A
-  // sample may have waited in a buffer, up to nearly a whole wrap; it cannot come early.
+  // Choose the wrap of the unit's clock: the latest one that is not ahead of the host's clock. A
+  // sample may have waited in a buffer for up to nearly a whole wrap, but it cannot arrive early.
   const std::int64_t received_us = received.count() / 1000;
   const std::int64_t latest_us = received_us - host_minus_unit_us_ + kEarlyMaxUs;
   const std::int64_t half_wrap_us = std::int64_t{1} << (bits_.tick_us - 1);
@@ -81,8 +81,8 @@ SampleTracker::Verdict SampleTracker::follow(const sample_report& report, Nanose
   return Verdict::kNext;
 }
 
-// Whether a report that is not newer than the last sample has the sequence of an earlier one. A
-// clock that jumped back goes on with new ones.
+// Returns whether a report that is not newer than the last sample has the sequence of an earlier
+// one. After a jump of the clock back, the sequence would continue with new numbers.
 bool SampleTracker::is_repeated(std::uint64_t sequence, std::int64_t elapsed_us,
                                 std::uint64_t mask) const noexcept {
   const std::uint64_t back = (next_sequence_ - 1 - sequence) & mask;

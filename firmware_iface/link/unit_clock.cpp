@@ -6,7 +6,7 @@
 namespace firmware_iface {
 namespace {
 
-constexpr std::size_t kBlocksMin = 4;  // the fewest that leave residuals to judge the line by
+constexpr std::size_t kBlocksMin = 4;  // with fewer there are too few residuals to assess the line
 constexpr int kRejectionRounds = 5;
 constexpr double kRejectionSigmas = 3.0;
 constexpr double kRobustSigmaPerMad = 1.4826;  // of a normal distribution
@@ -36,8 +36,8 @@ void UnitClock::observe(std::int64_t unit_us, Nanoseconds host) noexcept {
   const double unit_s = static_cast<double>(unit_us - unit_first_us_) * 1e-6;
   const double host_s = static_cast<double>((host - host_first_).count()) * 1e-9;
   const Block candidate{unit_s, host_s - unit_s};
-  // "Fastest" is judged along the line found so far: with a large rate error the first or the last
-  // sample of every block would win otherwise.
+  // "Fastest" refers to the present line. With a large rate error, the first or last sample of
+  // every block would win otherwise.
   const double slope = fit_.valid ? 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0 : 0.0;
   const auto lateness = [slope](const Block& block) {
     return block.delay_s - slope * block.unit_s;
@@ -53,7 +53,7 @@ void UnitClock::close_block() noexcept {
   refit();
 }
 
-// Keeps the faster of each two neighbours.
+// Keeps the faster one of each pair of neighbours.
 void UnitClock::merge_blocks() noexcept {
   const double slope = 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0;
   for (std::size_t k = 0; k < kBlocksMax / 2; ++k) {
@@ -92,14 +92,14 @@ void UnitClock::refit() noexcept {
   for (std::size_t k = 0; k < block_count_; ++k) {
     if (used_[k]) spread += (blocks_[k].unit_s - mean) * (blocks_[k].unit_s - mean);
   }
-  // A clock that counts microseconds cannot show less scatter than its rounding, even where the
-  // residuals happen to.
+  // The scatter cannot be smaller than the rounding of a clock that counts microseconds, even if
+  // the residuals happen to be.
   const double rounding = 1e-6 / std::sqrt(12.0);
   const double variance =
       std::max(sum_square / static_cast<double>(count - 2), rounding * rounding);
   const double rate = 1.0 / (1.0 + slope);
   if (!(rate > 0.0) || !std::isfinite(rate)) {
-    fit_ = ClockFit();  // samples read all at once, or a host clock that jumps: no line
+    fit_ = ClockFit();  // no line: samples read all at once, or a host clock that jumps
     return;
   }
 
@@ -114,7 +114,7 @@ void UnitClock::refit() noexcept {
   fit_.blocks_rejected = block_count_ - count;
 }
 
-// Least squares  delay = offset + slope · unit  over the blocks in use; false below kBlocksMin.
+// Fits  delay = offset + slope · unit  to the used blocks; returns false below kBlocksMin.
 bool UnitClock::fit_line(double& offset, double& slope) const noexcept {
   double mean_x = 0.0;
   double mean_y = 0.0;
@@ -142,7 +142,7 @@ bool UnitClock::fit_line(double& offset, double& slope) const noexcept {
   return true;
 }
 
-// Decides anew which blocks are in use; returns how many changed sides.
+// Selects the used blocks again; returns how many have changed.
 std::size_t UnitClock::reject_outliers(double offset, double slope) noexcept {
   const auto residual = [&](std::size_t k) {
     return blocks_[k].delay_s - offset - slope * blocks_[k].unit_s;

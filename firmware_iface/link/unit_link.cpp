@@ -11,14 +11,14 @@
 #include "firmware_iface/wire/message_type.h"
 #include "firmware_iface/wire/sample_compact.h"
 
-// The part that runs at the sampling rate. Sessions are begun and ended in unit_session.cpp.
+// Functions called at the sampling rate. Sessions start and end in unit_session.cpp.
 
 namespace firmware_iface {
 namespace {
 
 using std::chrono::milliseconds;
 
-// So many contradicting reports in a row are not damage: the unit counts from another origin.
+// With this many contradicting reports in a row, the unit counts from another origin.
 constexpr int kImplausibleMax = 8;
 
 constexpr int kClearAttemptsMax = 20;
@@ -58,8 +58,8 @@ ReadStatus UnitLink::read_sample(Nanoseconds deadline, UnitSample& sample) noexc
   }
 }
 
-// Reads until a good message is complete. At least one read is made, at most until the deadline, so
-// that a line full of garbage cannot hold the caller.
+// Reads until a good message is complete. Reads at least once, and at most until the deadline, so
+// that a line full of garbage cannot block the caller.
 IoStatus UnitLink::next_message(Nanoseconds deadline) noexcept {
   for (bool past_deadline = false;;) {
     while (received_begin_ < received_end_) {
@@ -127,8 +127,8 @@ bool UnitLink::take_sample(UnitSample& sample) noexcept {
   return true;
 }
 
-// Readings of inertial sensors follow the sample they were latched with. Without it their time is
-// not known: they are lost with it.
+// Readings of inertial sensors follow the sample of their latch. Without that sample their time is
+// unknown, so they are dropped.
 void UnitLink::take_inertial() noexcept {
   inertial_report report;
   const std::span<const std::uint8_t> message = decoder_.message();
@@ -152,8 +152,8 @@ void UnitLink::take_inertial() noexcept {
   }
 }
 
-// The echo carries the low bits of a command's sequence. A new echo is that of one of the last
-// commands sent; the first time it is seen, the way there and back has been measured in unit time.
+// The echo contains the low bits of a command's sequence, which identify one of the last commands.
+// At its first occurrence, the round-trip time of the command is measured in unit time.
 void UnitLink::take_command_echo(const sample_report& report, UnitSample& sample) noexcept {
   sample.command_delay_ticks.reset();
   sample.command_sequence = echoed_command_;
@@ -269,7 +269,7 @@ void UnitLink::take_clear_reply() noexcept {
   const std::span<const std::uint8_t> message = decoder_.message();
   if (!clear_reply_decode(message.data(), message.size(), &reply)) return;
   if (clear_state_ != ClearState::kPending || reply.step != clear_step_) {
-    ++counters_.messages_unexpected;  // the answer to a request that was repeated
+    ++counters_.messages_unexpected;  // reply to a repeated request
     return;
   }
   clear_fault_flags_ = reply.fault_flags;
@@ -280,7 +280,7 @@ void UnitLink::take_clear_reply() noexcept {
     clear_token_ = reply.token;
     write_clear();
   } else if (reply.result == CLEAR_WRONG_TOKEN && clear_attempts_ < kClearAttemptsMax) {
-    clear_step_ = 1;  // the token was superseded or has expired: ask for another
+    clear_step_ = 1;  // the token was superseded or has expired: request another
     clear_token_ = 0;
     write_clear();
   } else {

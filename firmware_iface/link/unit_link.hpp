@@ -20,7 +20,7 @@ namespace firmware_iface {
 
 enum class Direction { kToHost, kToUnit };
 
-/// Sees every good message of both directions, e.g. to keep the last of them for a black box.
+/// Receives every good message of both directions, e.g. to store the last ones for a black box.
 /// Called on the thread that reads and writes; must not allocate, block or throw.
 class MessageTap {
  public:
@@ -29,7 +29,7 @@ class MessageTap {
                           Nanoseconds at) noexcept = 0;
 };
 
-/// How patiently requests are repeated.
+/// Timeout and repetitions of requests.
 struct RequestSettings {
   Nanoseconds reply_timeout = std::chrono::milliseconds(100);
   int attempts_max = 10;
@@ -40,93 +40,93 @@ struct StreamSettings {
   bool host_paced = false;
   bool marks = false;  ///< index pulses and home switches with each sample
   int divider = 1;     ///< a sample every divider ticks, 1..255
-  /// A command may answer a sample that is at most this much older than the newest one, 1..255.
+  /// Largest age of the sample that a command answers, in ticks before the newest one, 1..255.
   int command_age_ticks = COMMAND_AGE_TICKS_DEFAULT;
-  /// Readings of each inertial sensor of the unit every so many samples; 0: none.
+  /// Samples per reading of each inertial sensor; 0: not read.
   std::array<int, INERTIAL_SENSORS_MAX> inertial_divider{};
 };
 
-/// How a stream ended.
+/// Final counts of a stream.
 struct StreamEnd {
-  std::uint64_t samples_sent = 0;  ///< by the unit's own count
-  std::uint64_t lost_at_end = 0;   ///< of these, after the last one received; counted as lost
+  std::uint64_t samples_sent = 0;  ///< as counted by the unit
+  std::uint64_t lost_at_end = 0;   ///< those after the last received one; counted as lost
 };
 
 enum class ReadStatus {
   kSample,
   kTimeout,
-  kClosed,        ///< the transport is gone
-  kInconsistent,  ///< reports no longer continue the stream (unit restarted?): connect() again
+  kClosed,        ///< the transport was closed
+  kInconsistent,  ///< reports do not continue the stream (unit restarted?): call connect() again
 };
 
 enum class ClearState { kIdle, kPending, kDone, kRefused, kNoReply };
 
-/// Counted since construction. samples_received + samples_lost is what the unit sent, exactly, once
-/// the stream has ended with stop_stream() or connect().
+/// Counters since construction. samples_received + samples_lost is exactly the number of samples
+/// that the unit sent, once the stream has ended with stop_stream() or connect().
 struct LinkCounters {
   std::uint64_t samples_received = 0;
   std::uint64_t samples_lost = 0;
-  std::uint64_t gaps = 0;                 ///< runs of lost samples
-  std::uint64_t samples_repeated = 0;     ///< not newer than the last: dropped
-  std::uint64_t samples_implausible = 0;  ///< sequence and clocks contradict: dropped
-  std::uint64_t messages_unexpected = 0;  ///< good frames that make no sense here: dropped
+  std::uint64_t gaps = 0;                 ///< number of sequences of lost samples
+  std::uint64_t samples_repeated = 0;     ///< not newer than the last one: dropped
+  std::uint64_t samples_implausible = 0;  ///< sequence and clock disagree: dropped
+  std::uint64_t messages_unexpected = 0;  ///< good frames that are not expected: dropped
   std::uint64_t inertial_received = 0;    ///< messages with readings of inertial sensors
-  std::uint64_t inertial_unmatched = 0;   ///< of these, whose sample was lost: dropped
+  std::uint64_t inertial_unmatched = 0;   ///< those whose sample was lost: dropped
   std::uint64_t commands_sent = 0;
-  std::uint64_t commands_not_sent = 0;  ///< the transport did not take all bytes
+  std::uint64_t commands_not_sent = 0;  ///< the transport did not accept all bytes
   std::uint64_t bytes_received = 0;
-  std::uint64_t command_delays = 0;  ///< measured; the two below are over these
+  std::uint64_t command_delays = 0;  ///< number of measured delays; the next two are their extremes
   int command_delay_ticks_min = 0;
   int command_delay_ticks_max = 0;
 };
 
-/// A conversation with one unit: find it, start its stream, read samples, command it.
+/// Communication with one unit: finds it, starts its stream, reads samples, sends commands.
 ///
-/// connect, start_stream and stop_stream wait, allocate and report Errors; the rest is meant for
-/// the real-time thread. One thread at a time.
+/// connect, start_stream and stop_stream wait, allocate and report Errors; all other functions are
+/// for the real-time thread. Not thread-safe.
 class UnitLink {
  public:
   explicit UnitLink(Transport& transport, MessageTap* tap = nullptr)
       : transport_(&transport), tap_(tap) {}
 
-  /// Begins a session: the unit stops and trips if it was driving. Ends the books of the stream
-  /// that was on, or that start_stream began without learning so. kUnitSilent, kProtocolVersion,
+  /// Starts a session: the unit stops its stream, and trips if it was driving. Completes the counts
+  /// of a running stream, also of one whose start was not confirmed. kUnitSilent, kProtocolVersion,
   /// kLayoutMismatch, kUnitRefused.
   Result<UnitFacts> connect(const RequestSettings& settings = {});
 
-  /// Starts the stream. Refuses (kLineTooSlow) when the line does not carry it. Needs a session in
-  /// which no stream is on; after an error, connect() again.
+  /// Starts the stream. Returns kLineTooSlow if the line is too slow for it. Needs a session
+  /// without a running stream; after an error, call connect() again.
   Status start_stream(const StreamSettings& stream, const RequestSettings& settings = {});
 
-  /// Stops the stream and balances the books. Samples that still arrive go to `late_sample`.
-  /// The unit trips if it is driving: write_idle() first.
+  /// Stops the stream and completes the counts. Samples that still arrive are passed to
+  /// `late_sample`. The unit trips if it is driving: call write_idle() first.
   Result<StreamEnd> stop_stream(const std::function<void(const UnitSample&)>& late_sample = {},
                                 const RequestSettings& settings = {});
 
   // --- Real-time thread: no allocation, no locks, no exceptions. ---
 
-  /// The next sample in order, waiting for it until `deadline` of the transport's clock.
+  /// Reads the next sample in order, waiting until `deadline` of the transport's clock.
   ReadStatus read_sample(Nanoseconds deadline, UnitSample& sample) noexcept;
 
-  /// Commands the motors, one entry each in the motor's unit, good for ttl_ms from the latch of the
-  /// sample read last. Clamped to the unit's range; a missing entry is 0. False when the transport
-  /// did not take it. An entry that is not finite trips the unit instead.
+  /// Commands the motors, one entry per motor in its unit, valid for ttl_ms from the latch of the
+  /// last sample read. Clamped to the unit's range; missing entries are 0. Returns false if the
+  /// transport did not accept it. A NaN or infinite entry trips the unit instead.
   bool write_command(std::span<const double> command, int ttl_ms) noexcept;
 
-  /// Output zero without a trip; no ttl runs.
+  /// Sets the output to zero without a trip; no time to live applies.
   bool write_idle() noexcept;
 
-  /// Output zero and a latched trip (FAULT_HOST).
+  /// Sets the output to zero and trips the unit (FAULT_HOST).
   bool write_trip() noexcept;
 
-  /// Asks the unit to end its trip; read_sample carries the exchange on and repeats what is lost.
+  /// Requests the end of the unit's trip. read_sample continues the exchange.
   void request_clear() noexcept;
   ClearState clear_state() const noexcept { return clear_state_; }
 
-  /// Unit faults that remained at the last CLEAR_REPLY.
+  /// Returns the unit's fault flags in the last CLEAR_REPLY.
   std::uint8_t clear_fault_flags() const noexcept { return clear_fault_flags_; }
 
-  /// Readings of the last sample that came, until the next one brings them.
+  /// Returns the readings of the last received sample, until the next one with readings.
   const UnitInertial& pending_inertial() const noexcept { return inertial_; }
 
   const LinkCounters& counters() const noexcept { return counters_; }
@@ -139,8 +139,8 @@ class UnitLink {
  private:
   struct SentCommand {
     std::uint64_t sequence = 0;
-    std::int64_t unit_time_us = 0;  // of the sample read last before it was written
-    bool sample_seen = false;       // there was one
+    std::int64_t unit_time_us = 0;  // of the last sample read before it was written
+    bool sample_seen = false;       // there was such a sample
   };
   struct ConfigureAnswer {
     std::uint64_t samples_sent;
@@ -189,19 +189,19 @@ class UnitLink {
   std::uint16_t request_sequence_ = 0;
 
   bool streaming_ = false;
-  int stream_number_ = 0;  // of the unit's count, of the stream that is on
-  int booked_stream_ = 0;  // the last stream whose samples are all in the counters
+  int stream_number_ = 0;  // the unit's number of the running stream
+  int booked_stream_ = 0;  // last stream whose samples are all counted
   StreamSettings stream_;
   SampleTracker tracker_;
   int implausible_in_a_row_ = 0;
   std::int64_t last_unit_time_us_ = 0;
   bool sample_seen_ = false;
-  UnitInertial inertial_;  // of the last sample, until the next one comes
+  UnitInertial inertial_;  // of the last sample, until the next one arrives
   std::uint64_t unit_error_count_ = 0;
   std::uint8_t unit_errors_seen_ = 0;
 
-  std::uint64_t command_sequence_ = 0;  // of the command written last; 0: none
-  std::uint64_t echoed_command_ = 0;    // of the newest command the unit echoed; 0: none
+  std::uint64_t command_sequence_ = 0;  // of the last command written; 0: none
+  std::uint64_t echoed_command_ = 0;    // of the newest command echoed by the unit; 0: none
   std::array<SentCommand, kCommandHistory> commands_{};
 
   ClearState clear_state_ = ClearState::kIdle;

@@ -1,4 +1,4 @@
-// Beginning and ending sessions and streams: the parts of UnitLink that wait and report Errors.
+// Start and end of sessions and streams: the parts of UnitLink that wait and report Errors.
 
 #include <algorithm>
 #include <cassert>
@@ -22,7 +22,7 @@ std::string hex(std::uint64_t value) {
   return text.data();
 }
 
-// Empty when the facts are usable, else what is wrong with them.
+// Returns what is wrong with a unit's description; empty if it is usable.
 std::string find_fault(const hello_reply& reply) {
   if (reply.encoder_count < 1 || reply.encoder_count > ENCODERS_MAX) {
     return "reports " + std::to_string(reply.encoder_count) + " encoders; 1 to " +
@@ -46,7 +46,7 @@ std::string find_fault(const hello_reply& reply) {
   return {};
 }
 
-// The same for one part.
+// Returns what is wrong with the description of one part; empty if it is usable.
 std::string find_fault(const describe_reply& reply) {
   const bool is_motor = reply.part == PART_MOTOR;
   const std::string part = (is_motor ? "motor " : "encoder ") + std::to_string(reply.index);
@@ -100,11 +100,11 @@ const char* motor_unit(int kind) {
   }
 }
 
-// Sends the request and reads messages until `accept` takes one as the answer.
+// Sends the request and reads messages until `accept` returns true for the reply.
 IoStatus UnitLink::request(std::span<const std::uint8_t> message, const RequestSettings& settings,
                            const std::function<bool()>& accept) {
   for (int attempt = 0; attempt < settings.attempts_max; ++attempt) {
-    // A delimiter first ends whatever fragment the unit may be holding.
+    // A delimiter first ends any incomplete frame in the unit.
     const std::uint8_t delimiter = 0;
     transport_->write({&delimiter, 1});
     write_message(message);
@@ -140,7 +140,7 @@ Error UnitLink::no_answer(const std::string& what, IoStatus status,
 
 Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   if (request_sequence_ == 0) {
-    // Differs from that of an earlier process, whose replies may still be on the line.
+    // Must differ from that of an earlier process, whose replies may still be on the line.
     request_sequence_ = static_cast<std::uint16_t>((transport_->now().count() / 1000) & 0xFFFF);
   }
   const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, ++request_sequence_};
@@ -184,7 +184,7 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   }
   const bool known = connected_before_ && facts_.unit_id == reply.unit_id;
   facts_ = to_facts(reply);
-  if (!known) booked_stream_ = facts_.stream_count;  // those were others' streams
+  if (!known) booked_stream_ = facts_.stream_count;  // earlier streams were of other hosts
   book_ended_stream();
   streaming_ = false;
   connected_ = false;
@@ -235,8 +235,8 @@ Status UnitLink::describe_parts(const hello_reply& reply, const RequestSettings&
   return success();
 }
 
-// The unit's last stream, which the HELLO ended, if it is not in the books yet. When it is not the
-// one that was on, it is one whose CONFIGURE_REPLY was lost, and all its samples with it.
+// Counts the samples of the unit's last stream, which the HELLO ended, unless they are counted
+// already. If it is not the running stream, its CONFIGURE_REPLY and all its samples were lost.
 void UnitLink::book_ended_stream() noexcept {
   if (facts_.stream_count == booked_stream_ || !facts_.samples_sent) return;
   if (streaming_ && facts_.stream_count == stream_number_) {
@@ -248,7 +248,7 @@ void UnitLink::book_ended_stream() noexcept {
   booked_stream_ = facts_.stream_count;
 }
 
-// Readings are of whole samples, and the unit reads a sensor at its own ticks.
+// A sensor can be read only with a sample, and the unit reads it at fixed ticks.
 Status UnitLink::check_inertial(const StreamSettings& stream) const {
   for (std::size_t k = 0; k < stream.inertial_divider.size(); ++k) {
     const int divider = stream.inertial_divider[k];
@@ -325,7 +325,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   const Result<ConfigureAnswer> answer =
       configure(static_cast<std::uint8_t>(flags), stream, settings, {});
   if (!answer.ok()) {
-    connected_ = false;  // whether the unit streams now, only a HELLO can tell
+    connected_ = false;  // only a HELLO can find out whether the unit streams
     return answer.error();
   }
   stream_ = stream;
@@ -376,7 +376,7 @@ Result<UnitLink::ConfigureAnswer> UnitLink::configure(
   const IoStatus status = request(message, settings, [&] {
     const std::span<const std::uint8_t> received = decoder_.message();
     if (received[0] == MESSAGE_SAMPLE || received[0] == MESSAGE_SAMPLE_COMPACT) {
-      // Of the old stream when stopping; of the new one when its reply was lost, and then a gap.
+      // A sample of the old stream, or of the new one if its reply was lost, which leaves a gap.
       if (late_sample && take_sample(sample)) late_sample(sample);
       return false;
     }
@@ -393,7 +393,7 @@ Result<UnitLink::ConfigureAnswer> UnitLink::configure(
   return ConfigureAnswer{reply.samples_sent, reply.start_tick_us, reply.stream_count};
 }
 
-// What the unit sent after the last sample received is lost too.
+// Counts samples that the unit sent after the last received one as lost.
 std::uint64_t UnitLink::end_books(std::uint64_t samples_sent) noexcept {
   const std::uint64_t seen = tracker_.next_sequence();
   const std::uint64_t lost = samples_sent > seen ? samples_sent - seen : 0;

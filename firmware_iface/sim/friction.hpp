@@ -4,11 +4,11 @@
 
 namespace firmware_iface::sim {
 
-/// Friction of one hinge. The dry part is bounded by
+/// Friction of one joint. The dry friction torque is at most
 ///
 ///   τ_c + r_μ N + (τ_s − τ_c) exp(−ζ ω²),
 ///
-/// N being the force in the bearing; to it come the viscous torque b ω and air drag c |ω| ω.
+/// with N the force in the bearing. Viscous torque b ω and air drag c |ω| ω are added.
 struct JointFriction {
   double viscous = 0.0;          ///< b [N·m·s/rad], ≥ 0
   double quadratic_drag = 0.0;   ///< c [N·m·s²/rad²], ≥ 0
@@ -17,12 +17,12 @@ struct JointFriction {
   double stribeck_rate = 0.0;    ///< ζ [s²/rad²], ≥ 0
   double load_arm = 0.0;         ///< r_μ: dry torque per newton of bearing force [m], ≥ 0
 
-  /// Largest dry torque at speed ω under the load N [N·m].
+  /// Returns the largest dry torque at speed ω under the load N [N·m].
   double dry_limit(double omega, double load) const {
     return coulomb + load_arm * load + stribeck_excess * std::exp(-stribeck_rate * omega * omega);
   }
 
-  /// Torque that depends smoothly on the speed [N·m].
+  /// Returns the smooth part of the friction torque [N·m].
   double smooth_torque(double omega) const {
     return -viscous * omega - quadratic_drag * std::abs(omega) * omega;
   }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Vector3 kUp = {0.0, 1.0, 0.0};
 
-// Unit vectors along the arm, and the way its tip moves.
+// Unit vectors along the arm, and in the direction of its tip's motion.
 Vector3 radial(double theta1) { return {std::cos(theta1), 0.0, -std::sin(theta1)}; }
 Vector3 tangential(double theta1) { return {-std::sin(theta1), 0.0, -std::cos(theta1)}; }
 
@@ -39,7 +39,7 @@ HingeModel::Terms FurutaModel::terms(const JointState& state, double command_V) 
   M[0][1] = M[1][0] = m_B * L * l_2 * c;
   M[1][1] = p_.pendulum_inertia_yy + m_B * l_2 * l_2;
 
-  // Gravity does work along the derivatives of the centres of mass with respect to θ1 and θ2.
+  // Generalized gravity force: gravity times the derivatives of the centres of mass by θ1 and θ2.
   const Vector3 e_r = radial(state.angle_rad[0]);
   const Vector3 e_t = tangential(state.angle_rad[0]);
   const Vector3 tip = difference(scaled(L, e_t), scaled(l_2 * s, e_r));
@@ -73,7 +73,7 @@ FurutaModel::Accelerations FurutaModel::accelerations(const JointState& state,
           sum(scaled(p_.arm_length, arm), scaled(p_.pendulum_center_distance, rod))};
 }
 
-// Newton: bearing 2 carries body B, bearing 1 both bodies.
+// Newton's law: bearing 2 carries body B, bearing 1 both bodies.
 JointArray FurutaModel::bearing_loads(const JointState& state,
                                       const JointArray& acceleration) const {
   const Accelerations a = accelerations(state, acceleration);
@@ -82,7 +82,7 @@ JointArray FurutaModel::bearing_loads(const JointState& state,
   return {norm(F_1), norm(F_2)};
 }
 
-// The arm turns about the vertical; the pendulum with it and about the arm, whose direction moves.
+// The arm turns about the vertical. The pendulum turns with it and about the turning arm.
 BodyMotion FurutaModel::body_motion(int joint, const JointState& state,
                                     const JointArray& acceleration) const {
   const Accelerations a = accelerations(state, acceleration);

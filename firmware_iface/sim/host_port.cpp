@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// How often to look for a host while there is none.
+// Interval of checks for a host while none is connected.
 constexpr Nanoseconds kHostPoll = milliseconds(10);
 
 constexpr const char* kPseudoTerminals = "/dev/pts";
@@ -51,8 +51,8 @@ class PtyPort final : public HostPort {
 
   std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
     const IoResult result = read_descriptor(master_.get(), buffer, deadline);
-    // The far side is not kept open here: a host's exclusive lock would outlive it. While nobody
-    // has it open the descriptor counts as hung up.
+    // The other end is not kept open here, because a host's exclusive lock would outlive the host.
+    // While nobody has it open, the descriptor counts as hung up.
     if (result.status == IoStatus::kClosed) {
       time_.sleep_until(std::min(deadline, time_.now() + kHostPoll));
     }
@@ -135,9 +135,8 @@ class TcpPort final : public HostPort {
   std::string url_;
 };
 
-// Who serves a link holds a socket named after it, in the name space that the system clears itself:
-// a process that was killed holds nothing. The folder is named by its number, as a path to it may
-// be written in several ways.
+// Claims a link by binding an abstract socket named after it, which the system releases even if the
+// process is killed. The folder is identified by its inode, as it may have several paths.
 Result<Descriptor> claim_link(const fs::path& link) {
   struct stat folder {};
   if (::stat(link.parent_path().c_str(), &folder) != 0) {
@@ -167,7 +166,7 @@ Result<Descriptor> claim_link(const fs::path& link) {
   return Error{ErrorCode::kPortFailed, link.string() + ": " + describe_errno(errno)};
 }
 
-// Makes room for a link that is claimed: what a killed process left may go, and nothing else.
+// Removes the link of a killed process after claiming it; anything else is not removed.
 Status clear_link(const fs::path& link) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(link, error);

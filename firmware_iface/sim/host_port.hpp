@@ -8,7 +8,7 @@
 
 namespace firmware_iface::sim {
 
-/// The unit's side of a connection to a host that comes and goes.
+/// The unit's side of a connection to a host, which may connect and disconnect.
 class HostPort {
  public:
   HostPort() = default;
@@ -16,23 +16,22 @@ class HostPort {
   HostPort& operator=(const HostPort&) = delete;
   virtual ~HostPort() = default;
 
-  /// Bytes from the host, waiting until `deadline` (CLOCK_MONOTONIC); 0 when there are none.
+  /// Reads bytes from the host, waiting until `deadline` (CLOCK_MONOTONIC); 0: there are none.
   virtual std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept = 0;
 
-  /// Bytes to the host. Those that cannot be handed over at once are lost, as on a serial line;
-  /// returns how many.
+  /// Writes bytes to the host. Bytes that are not accepted at once are lost, as on a serial line.
+  /// Returns the number of accepted bytes.
   virtual std::size_t write(std::span<const std::uint8_t> bytes) noexcept = 0;
 
-  /// The URL a host opens.
+  /// Returns the URL that a host opens.
   virtual const std::string& url() const noexcept = 0;
 };
 
-/// A pseudo-terminal. Unless `link` is empty, that path leads to it until the port is destroyed;
-/// a dangling symbolic link left there by an earlier run is replaced, anything else is not.
+/// Creates a pseudo-terminal. If `link` is not empty, it is a symbolic link to the terminal until
+/// the port is destroyed. A dangling link of an earlier run is replaced, anything else is not.
 Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link);
 
-/// A TCP server on "host:port" or "port" (of the loopback interface), one host at a time; port 0
-/// picks a free one.
+/// Creates a TCP server on "host:port" or "port" (loopback), for one host; port 0: a free one.
 Result<std::unique_ptr<HostPort>> make_tcp_port(const std::string& address);
 
 }  // namespace firmware_iface::sim

@@ -16,7 +16,7 @@ std::int16_t quantised(double value, double counts_per_unit, double range) noexc
 
 std::array<double, INERTIAL_AXES> exact_reading(const InertialSettings& sensor,
                                                 const BodyMotion& body) noexcept {
-  // World coordinates of the point from the centre of mass, and of its specific force.
+  // Offset from the centre of mass to the sensor, and specific force there, in world coordinates.
   Vector3 arm{};
   for (std::size_t k = 0; k < 3; ++k) arm = sum(arm, scaled(sensor.point[k], body.axes[k]));
   const Vector3 turning = cross(body.angular_velocity, cross(body.angular_velocity, arm));

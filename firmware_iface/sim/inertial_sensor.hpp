@@ -12,7 +12,7 @@ namespace firmware_iface::sim {
 
 /// A gyroscope and an accelerometer in one case on a body of the plant.
 struct InertialSettings {
-  int joint = 0;             ///< whose body it is on
+  int joint = 0;             ///< joint of its body
   Vector3 point{};           ///< from the body's centre of mass, along its axes [m]
   Vector3 mounting{};        ///< rotation vector from the body's axes to the sensor's [rad]
   Vector3 gyro_bias{};       ///< [rad/s]
@@ -21,18 +21,18 @@ struct InertialSettings {
   double accel_noise = 0.0;  ///< [m/s²]
   double gyro_counts = 16.4 * 57.29577951308232;  ///< [1/(rad/s)]
   double accel_counts = 4096.0 / 9.80665;         ///< [1/(m/s²)]
-  double gyro_range = 0.0;                        ///< [rad/s]; 0: what the counts hold
-  double accel_range = 0.0;                       ///< [m/s²]
-  int divider = 1;                                ///< read every so many ticks
-  double dropout = 0.0;                           ///< probability that a reading is missing
+  double gyro_range = 0.0;   ///< to either side [rad/s]; 0: the limit of the counts
+  double accel_range = 0.0;  ///< to either side [m/s²]; 0: the limit of the counts
+  int divider = 1;           ///< ticks per reading
+  double dropout = 0.0;      ///< probability that a reading is missing
 };
 
-/// What a sensor without faults would read: rates about its axes [rad/s], then specific forces
-/// along them [m/s²].
+/// Returns the readings of a sensor without errors: rates about its axes [rad/s], then specific
+/// forces along them [m/s²].
 std::array<double, INERTIAL_AXES> exact_reading(const InertialSettings& sensor,
                                                 const BodyMotion& body) noexcept;
 
-/// A reading with the sensor's bias, noise, quantisation and range.
+/// Returns a reading with the sensor's bias, noise, quantization and range.
 std::array<std::int16_t, INERTIAL_AXES> read(const InertialSettings& sensor, const BodyMotion& body,
                                              std::mt19937_64& random) noexcept;
 

@@ -25,7 +25,7 @@ void request_stop(int /*signal*/) { stop_requested.store(true, std::memory_order
 
 constexpr int kBadInput = 1;                 // exit status
 constexpr double kDuration_s_max = 1e8;      // three years
-constexpr double kClockError_ppm_max = 1e5;  // a clock a tenth off is broken
+constexpr double kClockError_ppm_max = 1e5;  // a clock with an error above 10 % is broken
 constexpr int kBaudRate_max = 100'000'000;
 
 struct Options {
@@ -83,8 +83,8 @@ void print_statistics(UnitSimulation& simulation, std::uint64_t undelivered_byte
   print_faults("to_unit", simulation.to_unit().counters());
 }
 
-// A conversion unit keeps time whatever else happens; on a busy machine its stand-in needs this to
-// do so. Where it is not granted the simulation still runs, with the jitter of any program.
+// A simulated unit needs real-time priority to keep time on a busy computer. If it is refused, the
+// simulation runs with the usual jitter.
 void ask_for_real_time(int priority) {
   const sched_param parameters{.sched_priority = priority};
   if (priority > 0) ::sched_setscheduler(0, SCHED_FIFO, &parameters);

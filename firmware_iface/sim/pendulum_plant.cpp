@@ -5,7 +5,7 @@
 namespace firmware_iface::sim {
 namespace {
 
-// From the hinge toward the centre of mass, and its derivative with respect to θ.
+// Unit vector from the joint to the centre of mass, and its derivative with respect to θ.
 Vector3 rod_direction(double theta) { return {std::sin(theta), -std::cos(theta), 0.0}; }
 Vector3 rod_normal(double theta) { return {std::cos(theta), std::sin(theta), 0.0}; }
 

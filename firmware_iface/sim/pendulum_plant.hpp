@@ -5,11 +5,11 @@
 
 namespace firmware_iface::sim {
 
-/// A pendulum on one hinge along world z. θ = 0 hanging, positive toward world x. The body's x axis
-/// points from the hinge to its centre of mass, z along the hinge.
+/// A pendulum on one joint along world z. θ = 0 hanging, positive toward world x. The body's x axis
+/// points from the joint to its centre of mass, z along the joint.
 struct PendulumParameters {
   double mass = 0.428;             ///< m [kg]
-  double center_distance = 0.092;  ///< l, hinge to centre of mass [m]
+  double center_distance = 0.092;  ///< l, joint to centre of mass [m]
   double inertia = 0.0039;         ///< J about the centre of mass [kg·m²]
   double motor_gain = 0.0;         ///< K [N·m/V]; 0: no motor
   double back_emf = 0.0;           ///< k_e: torque K (u − k_e ω) [V·s/rad]

@@ -8,17 +8,17 @@
 namespace firmware_iface::sim {
 namespace {
 
-// RK4 at this step follows the fastest rig motion (20 rad/s) to about 1e-9 rad per second.
+// RK4 at this step integrates the fastest rig motion (20 rad/s) to about 1e-9 rad per second.
 constexpr double kSubstepMax = 5e-4;  // [s]
 
-// A joint can come to rest, or strike, a few times within a substep; should it keep chattering, the
-// rest of the substep is taken without looking for more.
+// A joint can come to rest, or hit a stop, a few times within a substep. With more events, e.g.
+// chattering, the rest of the substep is integrated without event detection.
 constexpr int kEventsPerSubstepMax = 16;
 
-// A rebound that would end sooner is rest [s].
+// A rebound that would end sooner is replaced by rest [s].
 constexpr double kFlightMin = 2e-5;
 
-constexpr int kLoadIterationsMax = 20;   // contraction by about r_μ / lever arm: 5 are usual
+constexpr int kLoadIterationsMax = 20;   // contraction by about r_μ / lever arm: usually 5
 constexpr double kLoadTolerance = 1e-9;  // [N]
 constexpr int kBisections = 45;          // 5e-4 s / 2^45: 1e-17 s
 
@@ -70,15 +70,15 @@ bool Plant::is_beyond(const JointState& state, std::size_t joint) const {
   return (angle < stops.lower_rad && speed < 0.0) || (angle > stops.upper_rad && speed > 0.0);
 }
 
-// Whether a stop makes the torque that holds a joint at rest: it pushes and never pulls.
+// Returns whether an end stop provides the holding torque of a joint at rest; it can only push.
 bool Plant::is_held_by_stop(std::size_t joint, double torque) const {
   const JointStops& stops = model_->stops(static_cast<int>(joint));
   const double angle = state_.angle_rad[joint];
   return (angle <= stops.lower_rad && torque >= 0.0) || (angle >= stops.upper_rad && torque <= 0.0);
 }
 
-// A joint that sliding friction has stopped rests. One at a stop turns round; the others' speeds
-// follow, by an impulse along that joint alone: M Δq̇ has no other entry.
+// Applies an event. A joint stopped by sliding friction rests. A joint at a stop reverses by an
+// impulse along that joint alone, which also changes the other joint's speed.
 void Plant::meet_event(std::size_t joint, double command_V) {
   JointArray& speed = state_.speed_rad_s;
   if (!is_beyond(state_, joint)) {
@@ -105,8 +105,8 @@ void Plant::meet_event(std::size_t joint, double command_V) {
   if (2.0 * std::abs(speed[joint]) < kFlightMin * back) leave_with(0.0);
 }
 
-// Which way each joint moves, or that it rests. Joints at rest are first held; of those that the
-// static limit cannot hold, the most overloaded is let go, until the others hold.
+// Returns each joint's direction of motion, or rest. Joints at rest are first held. Then the most
+// overloaded one beyond its static limit is released, until all others hold.
 Plant::Motions Plant::find_motions(double command_V) const {
   const auto count = static_cast<std::size_t>(joint_count());
   Motions motions{};
@@ -137,9 +137,9 @@ Plant::Motions Plant::find_motions(double command_V) const {
   return motions;
 }
 
-// Accelerations and dry friction torques. A sliding joint's torque is its limit against the motion;
-// that of a joint at rest is whatever holds it. The limit depends on the bearing loads and they on
-// the accelerations: iterated to a fixed point.
+// Computes accelerations and dry friction torques. A sliding joint's torque is its limit, against
+// the motion. A resting joint's torque is its holding torque. The limit depends on the bearing
+// loads, and these on the accelerations, so they are iterated to a fixed point.
 void Plant::solve(const JointState& state, const Motions& motions, double command_V,
                   JointArray& acceleration, JointArray& friction_torque) const {
   const auto count = static_cast<std::size_t>(joint_count());
@@ -213,8 +213,8 @@ JointState Plant::runge_kutta(const JointState& state, const Motions& motions, d
   return end;
 }
 
-// When, within h, the first sliding joint with dry friction comes to rest or a joint strikes a
-// stop; h and joint −1 when none does.
+// Returns when, within h, the first sliding joint with dry friction comes to rest or a joint hits a
+// stop; h and joint −1 if none does.
 double Plant::time_of_event(const Motions& motions, double command_V, double h, int& joint) const {
   const auto turned = [&](const JointState& end, int k) {
     const auto index = static_cast<std::size_t>(k);

@@ -18,19 +18,19 @@ struct JointState {
   JointArray speed_rad_s{};
 };
 
-/// End stops of a joint; infinite: none.
+/// End stops of a joint; infinite: no stop.
 struct JointStops {
   double lower_rad = -std::numeric_limits<double>::infinity();
   double upper_rad = std::numeric_limits<double>::infinity();
-  double restitution = 0.0;  ///< of its speed, a joint leaves a stop with this share, 0 to 1
+  double restitution = 0.0;  ///< speed after / speed before a stop, 0 to 1
 };
 
-/// How a body moves, in world coordinates.
+/// Motion of a body, in world coordinates.
 struct BodyMotion {
-  std::array<Vector3, 3> axes{};   ///< its x, y and z: see the model's parameters
+  std::array<Vector3, 3> axes{};   ///< its x, y and z axes, see the model's parameters
   Vector3 angular_velocity{};      ///< [rad/s]
   Vector3 angular_acceleration{};  ///< [rad/s²]
-  Vector3 specific_force{};        ///< acceleration of its centre of mass, less gravity [m/s²]
+  Vector3 specific_force{};        ///< acceleration of its centre of mass minus gravity [m/s²]
 };
 
 /// Equations of motion in minimal coordinates, M q̈ = Q + τ, with τ the dry friction torques.
@@ -49,11 +49,11 @@ class HingeModel {
   virtual int joint_count() const = 0;
   virtual Terms terms(const JointState& state, double command_V) const = 0;
 
-  /// Magnitude of the force in each bearing [N], given the accelerations [rad/s²].
+  /// Returns the magnitude of the force in each bearing [N] for given accelerations [rad/s²].
   virtual JointArray bearing_loads(const JointState& state,
                                    const JointArray& acceleration) const = 0;
 
-  /// Of the body behind the joint, given the accelerations [rad/s²].
+  /// Returns the motion of a joint's body for given accelerations [rad/s²].
   virtual BodyMotion body_motion(int joint, const JointState& state,
                                  const JointArray& acceleration) const = 0;
 
@@ -63,15 +63,15 @@ class HingeModel {
     return kNone;
   }
 
-  /// Kinetic plus potential energy [J].
+  /// Returns the kinetic plus potential energy [J].
   virtual double energy(const JointState& state) const = 0;
 };
 
-/// A rig that moves: fourth-order Runge–Kutta between the events at which a joint comes to rest or
-/// strikes a stop. Dry friction is exact: while a joint slides its torque opposes the motion; a
-/// joint that comes to rest stays there for as long as the torque it takes to hold it is within the
-/// static limit, or presses it against a stop. What strikes a stop rebounds at once, by an impulse
-/// along that joint alone; rebounds too short for any reading end at rest.
+/// Simulates a rig: fourth-order Runge–Kutta between events, at which a joint comes to rest or hits
+/// a stop. Dry friction is exact. While a joint slides, the torque opposes the motion. A resting
+/// joint remains at rest while its holding torque is within the static limit, or presses it against
+/// a stop. A joint that hits a stop rebounds at once, by an impulse along that joint alone; very
+/// short rebounds end at rest.
 class Plant {
  public:
   Plant(std::unique_ptr<HingeModel> model, const JointState& start);
@@ -80,20 +80,20 @@ class Plant {
   const JointState& state() const { return state_; }
   const HingeModel& model() const { return *model_; }
 
-  /// Moves on by dt_s ≥ 0 with a constant command. Does nothing while held.
+  /// Advances by dt_s ≥ 0 with a constant command. Does nothing while held.
   void advance(double dt_s, double command_V);
 
-  /// How the body behind a joint moves from now on, under a command.
+  /// Returns the motion of a joint's body from now on, under a command.
   BodyMotion body_motion(int joint, double command_V) const;
 
-  /// A hand holds all joints where they are, at rest; letting go starts them from there.
+  /// Holds all joints at rest by hand, or releases them from there.
   void set_held(bool held);
   bool is_held() const { return held_; }
 
-  /// Puts a joint at an angle, at rest.
+  /// Sets the angle of a joint, at rest.
   void place(int joint, double angle_rad);
 
-  /// Puts the joints where they were at the start.
+  /// Restores the initial state.
   void return_to_start() { state_ = start_; }
 
  private:

@@ -8,10 +8,10 @@
 namespace firmware_iface::sim {
 namespace {
 
-// Upper bound of one wait: how late `stop` may be seen.
+// Longest wait, and thus the largest delay until `stop` is noticed.
 constexpr Nanoseconds kWaitMax = std::chrono::milliseconds(50);
 
-// Faults are drawn per frame, so frames that arrive together are handed on one by one.
+// Faults occur per frame, so frames that arrive together are passed on one by one.
 void write_frames(UnitSimulation& simulation, std::span<const std::uint8_t> bytes,
                   Nanoseconds now) {
   while (!bytes.empty()) {

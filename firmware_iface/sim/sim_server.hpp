@@ -9,8 +9,8 @@
 
 namespace firmware_iface::sim {
 
-/// Lets a simulation live in real time behind a port, until `stop` is set or `end`
-/// (CLOCK_MONOTONIC) has passed. Returns the number of bytes that could not be handed to the host.
+/// Runs a simulation in real time behind a port, until `stop` is set or `end` (CLOCK_MONOTONIC) has
+/// passed. Returns the number of bytes that the host did not accept.
 /// @param hand  moves the rig; may be null
 std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomic<bool>& stop,
                     std::optional<Nanoseconds> end = {}, HandInput* hand = nullptr);

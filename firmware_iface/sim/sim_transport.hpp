@@ -8,11 +8,11 @@
 
 namespace firmware_iface::sim {
 
-/// A simulated unit inside this process. It lives while it is read from or written to, up to the
-/// present moment each time; with VirtualTime a read makes that moment pass.
+/// A simulated unit within this process. Each read or write advances it to the present time; with
+/// VirtualTime a read advances the time.
 class SimTransport final : public Transport {
  public:
-  /// `simulation` must have been started at time->now() or before.
+  /// `simulation` must have been started at or before time->now().
   SimTransport(std::unique_ptr<UnitSimulation> simulation, std::shared_ptr<TimeSource> time,
                std::string description, int baud_rate);
 

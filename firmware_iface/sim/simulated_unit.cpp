@@ -39,7 +39,7 @@ unit_description describe(const UnitSettings& settings, int joint_count) {
   return own;
 }
 
-// As the encoder's counter shows it.
+// Wraps counts as the encoder's counter does.
 std::int32_t wrapped(std::int64_t counts, std::uint32_t modulus) {
   if (modulus == 0) {
     return static_cast<std::int32_t>(static_cast<std::uint64_t>(counts) & 0xFFFFFFFFU);
@@ -84,7 +84,7 @@ void SimulatedUnit::reset(Nanoseconds now) noexcept {
   ++counters_.resets;
   clock_start_us_ = 0;
   boot(now + settings_.boot_time);
-  // An incremental encoder knows only what happened since power-up.
+  // An incremental encoder counts from power-up.
   counts_at_boot_ = {};
   for (int k = 0; k < plant_.joint_count(); ++k) {
     const auto channel = static_cast<std::size_t>(k);
@@ -115,7 +115,7 @@ bool SimulatedUnit::happens(double probability) noexcept {
   return probability > 0.0 && static_cast<double>(random_() >> 11) * 0x1.0p-53 < probability;
 }
 
-// The unit's second is shorter than the world's when its clock is fast.
+// A fast unit clock has shorter seconds than the world.
 Nanoseconds SimulatedUnit::world_duration(double unit_s) const noexcept {
   return Nanoseconds(std::llround(unit_s * 1e9 / (1.0 + settings_.clock_error_ppm * kPpm)));
 }
@@ -225,7 +225,7 @@ void SimulatedUnit::tick() noexcept {
 
 void SimulatedUnit::receive(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept {
   advance_to(now);
-  if (now < boot_at_) return;  // still starting: deaf
+  if (now < boot_at_) return;  // still starting: ignores input
   const std::uint64_t unit_us = unit_time_us(now_);
   for (const std::uint8_t byte : bytes) {
     const unit_counters before = core_.counters;
@@ -252,7 +252,7 @@ void SimulatedUnit::note_received(const unit_counters& before) noexcept {
   }
 }
 
-// Each stream is a new experiment: the hand puts the rig back where it started, and holds it.
+// Each stream is a new experiment: the hand restores and holds the initial state.
 void SimulatedUnit::hold_for_stream() noexcept {
   if (settings_.hand.release == OperatorSettings::Release::kFree) return;
   move_plant_to(now_);
@@ -274,7 +274,7 @@ std::int64_t SimulatedUnit::encoder_counts(int channel) const noexcept {
          counts_at_boot_[k];
 }
 
-// Reads the encoders; a channel that has dropped out keeps its last count.
+// Reads the encoders; a channel with a dropout keeps its last count.
 void SimulatedUnit::latch() noexcept {
   latch_ = {};
   for (int k = 0; k < plant_.joint_count(); ++k) {

@@ -19,7 +19,7 @@ void refuse_existing(const std::string& path) {
   }
 }
 
-// Makes a file that is not there yet. A link is something that is there, wherever it leads.
+// Creates a new file. A link counts as an existing file, wherever it leads.
 std::ofstream create(const std::string& path) {
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (made < 0 && errno == EEXIST) {

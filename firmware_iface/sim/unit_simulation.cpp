@@ -40,7 +40,7 @@ Nanoseconds UnitSimulation::next_event() const noexcept {
 }
 
 Nanoseconds UnitSimulation::next_look() const noexcept {
-  // Waking for whole frames saves most wake-ups and delays nothing: less is of no use to a reader.
+  // Waking only for whole frames saves most wake-ups, without a delay: a reader cannot use less.
   return to_host_.next_frame_end().value_or(next_event());
 }
 

@@ -7,35 +7,34 @@
 
 namespace firmware_iface::sim {
 
-/// Everything it takes to simulate a unit and its line.
+/// Settings of a simulated unit and its line.
 struct SimulationSettings {
   UnitSettings unit;
   LineSettings to_host;
   LineSettings to_unit;
 };
 
-/// A simulated unit and both directions of its line: bytes in and out, with the time at which they
-/// do. A state machine like its parts.
+/// A simulated unit and both directions of its line, a state machine for bytes and their times.
 class UnitSimulation final : private UnitOutput {
  public:
   /// @param on_truth  called at each tick; may be empty
   UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
                  std::function<void(const Truth&)> on_truth = {});
 
-  /// The host writes bytes.
+  /// Adds bytes written by the host.
   void write(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept;
 
-  /// Bytes that have reached the host by `now`; lets the unit live until then.
+  /// Returns bytes that have reached the host by `now`; advances the unit to `now`.
   std::size_t read(std::span<std::uint8_t> buffer, Nanoseconds now) noexcept;
 
-  /// Lets unit and line live until `now`.
+  /// Advances unit and line to `now`.
   void advance_to(Nanoseconds now) noexcept;
 
-  /// When something happens next: at the unit, or a byte arrives at either end.
+  /// Returns the time of the next event: of the unit, or the arrival of a byte at either end.
   Nanoseconds next_event() const noexcept;
 
-  /// When a reader at the host's end should look again: the end of the next frame, or the unit's
-  /// next event when nothing is under way.
+  /// Returns when a reader at the host's end should check again: at the end of the next frame, or
+  /// at the unit's next event if no bytes are on the way.
   Nanoseconds next_look() const noexcept;
 
   SimulatedUnit& unit() noexcept { return unit_; }

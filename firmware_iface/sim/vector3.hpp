@@ -21,7 +21,7 @@ inline Vector3 cross(const Vector3& a, const Vector3& b) {
 }
 inline double norm(const Vector3& a) { return std::sqrt(dot(a, a)); }
 
-/// Turned by a rotation vector [rad] (Rodrigues' formula).
+/// Returns a vector rotated by a rotation vector [rad] (Rodrigues' formula).
 inline Vector3 rotated(const Vector3& a, const Vector3& turn) {
   const double angle = norm(turn);
   if (angle == 0.0) return a;
@@ -30,7 +30,7 @@ inline Vector3 rotated(const Vector3& a, const Vector3& turn) {
              scaled((1.0 - std::cos(angle)) * dot(axis, a), axis));
 }
 
-/// Gravity (0, −g, 0) [m/s²] turned by a rotation vector.
+/// Returns gravity (0, −g, 0) [m/s²], rotated by a rotation vector.
 inline Vector3 tilted_gravity(double g, const Vector3& tilt) {
   return rotated({0.0, -g, 0.0}, tilt);
 }

@@ -22,8 +22,8 @@ void ByteChannel::set_faults(const LineFaults& faults) noexcept {
 }
 
 bool ByteChannel::happens(double probability) noexcept {
-  // The distributions of the standard library may differ between implementations; the engine does
-  // not, so that a seed means the same run everywhere.
+  // Own distributions, because those of the standard library may differ between implementations.
+  // The engine does not, so a seed gives the same run everywhere.
   return probability > 0.0 && static_cast<double>(random_() >> 11) * 0x1.0p-53 < probability;
 }
 

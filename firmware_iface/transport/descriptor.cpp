@@ -30,7 +30,7 @@ IoStatus wait_readable(int fd, Nanoseconds deadline) noexcept {
     pollfd wait{fd, POLLIN, 0};
     const int ready = ppoll(&wait, 1, &timeout, nullptr);
     if (ready > 0) {
-      // Data that came before a hang-up is still to be read.
+      // Data that arrived before the hang-up can still be read.
       if ((wait.revents & POLLIN) != 0) return IoStatus::kOk;
       return IoStatus::kClosed;
     }

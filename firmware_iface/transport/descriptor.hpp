@@ -28,22 +28,22 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// CLOCK_MONOTONIC.
+/// Returns the time of CLOCK_MONOTONIC.
 Nanoseconds monotonic_now() noexcept;
 
-/// Waits until the descriptor can be read, or has been hung up, or the deadline (CLOCK_MONOTONIC)
-/// has passed. kOk: a read will not block.
+/// Waits until the descriptor is readable or hung up, or the deadline (CLOCK_MONOTONIC) has passed.
+/// kOk: a read does not block.
 IoStatus wait_readable(int fd, Nanoseconds deadline) noexcept;
 
-/// Sockets are written without raising SIGPIPE.
+/// Kind of a descriptor. Sockets are written without raising SIGPIPE.
 enum class DescriptorKind { kTerminal, kSocket };
 
-/// read_some and write of Transport over a non-blocking descriptor.
+/// read_some and write of Transport for a non-blocking descriptor.
 IoResult read_descriptor(int fd, std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept;
 IoResult write_descriptor(int fd, DescriptorKind kind,
                           std::span<const std::uint8_t> bytes) noexcept;
 
-/// "Permission denied (13)": the text of an errno.
+/// Returns the text of an errno: "Permission denied (13)".
 std::string describe_errno(int error_number);
 
 }  // namespace firmware_iface

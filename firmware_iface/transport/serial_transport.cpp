@@ -35,7 +35,7 @@ class SerialTransport final : public Transport {
       if (status != IoStatus::kOk) return {status, 0};
       const int size_bytes = sp_nonblocking_read(port_.get(), buffer.data(), buffer.size());
       if (size_bytes > 0) return {IoStatus::kOk, static_cast<std::size_t>(size_bytes)};
-      // Readable, and nothing there: that is how a port that was unplugged ends.
+      // Readable without data means that the port was unplugged.
       if (size_bytes == 0 || errno != EINTR) return {IoStatus::kClosed, 0};
     }
   }
@@ -80,7 +80,7 @@ Error open_error(const std::string& path, sp_return result) {
   }
 }
 
-// 8N1 at the given rate, no flow control. Empty when done, else which step failed.
+// Sets 8N1 at the given rate, without flow control. Returns the failed step; empty if none.
 std::string configure(sp_port* port, int baud_rate) {
   if (sp_set_baudrate(port, baud_rate) != SP_OK) {
     return "the driver refuses " + std::to_string(baud_rate) + " baud";

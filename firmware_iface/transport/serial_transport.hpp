@@ -8,10 +8,9 @@
 
 namespace firmware_iface {
 
-/// serial:///dev/ttyUSB0?baud=921600: a serial port through libserialport, 8N1 without flow
-/// control, locked, flushed. What the driver grants against latency (ASYNC_LOW_LATENCY,
-/// latency_timer, rx_trig_bytes) is set and listed in the report's notes; nothing of that is
-/// required.
+/// Opens serial:///dev/ttyUSB0?baud=921600: a serial port through libserialport, 8N1 without flow
+/// control, locked and flushed. Low-latency settings of the driver (ASYNC_LOW_LATENCY,
+/// latency_timer, rx_trig_bytes) are set if possible and listed in the report's notes.
 Result<std::unique_ptr<Transport>> open_serial(const Url& url);
 
 }  // namespace firmware_iface

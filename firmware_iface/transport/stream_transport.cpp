@@ -55,8 +55,8 @@ Error open_error(const std::string& path, int error_number) {
   }
 }
 
-// "host:port" or "[v6]:port"; false without a host or a port from 1 to 65535. A larger number would
-// be taken modulo 65536 by the resolver.
+// Splits "host:port" or "[v6]:port"; returns false without a host or a port from 1 to 65535. The
+// resolver would take a larger number modulo 65536.
 bool split_host_port(const std::string& address, std::string& host, std::string& port) {
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0) return false;
@@ -131,7 +131,7 @@ Result<std::unique_ptr<Transport>> open_tcp(const Url& url) {
                                                           : ErrorCode::kPortFailed,
                  url.address + ": " + error.message() + "; is the server running?"};
   }
-  // Our frames are far below a segment: gathered, they would arrive in bunches.
+  // Our frames are much smaller than a segment; collected, they would arrive in bunches.
   socket.set_option(asio::ip::tcp::no_delay(true), error);
   if (!error) socket.native_non_blocking(true, error);
   Descriptor descriptor(socket.release(error));

@@ -8,10 +8,10 @@
 
 namespace firmware_iface {
 
-/// pty:///path?baud=n: a pseudo-terminal, made raw, flushed and locked.
+/// Opens pty:///path?baud=n: a pseudo-terminal, made raw, flushed and locked.
 Result<std::unique_ptr<Transport>> open_pty(const Url& url);
 
-/// tcp://host:port?connect_timeout_ms=n: TCP_NODELAY is set. IPv6 addresses go in brackets.
+/// Opens tcp://host:port?connect_timeout_ms=n, with TCP_NODELAY. IPv6 addresses are in brackets.
 Result<std::unique_ptr<Transport>> open_tcp(const Url& url);
 
 }  // namespace firmware_iface

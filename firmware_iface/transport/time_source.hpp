@@ -4,7 +4,7 @@
 
 namespace firmware_iface {
 
-/// The clock a simulated line or unit lives by.
+/// Clock of a simulated line or unit.
 class TimeSource {
  public:
   TimeSource() = default;

@@ -12,29 +12,29 @@ namespace firmware_iface {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// Of any line [baud].
+/// Highest rate of any line [baud].
 inline constexpr int kBaudRateMax = 12'000'000;
 
 enum class IoStatus {
   kOk,
-  kTimeout,  ///< nothing arrived by the deadline; or, writing, the kernel's buffer was full
-  kClosed,   ///< the other end or the port is gone, or close() was called; it stays so
+  kTimeout,  ///< no data by the deadline; for writing: the kernel's buffer was full
+  kClosed,   ///< the other end or the port is gone, or close() was called; permanent
 };
 
 struct IoResult {
   IoStatus status = IoStatus::kOk;
-  std::size_t size_bytes = 0;  ///< bytes read or accepted, whatever the status
+  std::size_t size_bytes = 0;  ///< bytes read or written, for any status
 };
 
-/// What was opened, and which of the settings that matter for timing were granted.
+/// Description of an open transport and of the timing settings that were granted.
 struct TransportReport {
   std::string description;              ///< e.g. "serial port /dev/ttyUSB0, 921600 baud, 8N1"
-  std::optional<int> baud_rate;         ///< of the line; empty where bytes are not paced by one
+  std::optional<int> baud_rate;         ///< of the line; empty if no baud rate limits it
   std::vector<std::string> notes = {};  ///< one sentence each, e.g. "latency_timer: 1 ms (was 16)"
 };
 
-/// A byte stream to one conversion unit. Everything here but construction and report() may be
-/// called on the real-time thread: no allocation, no locks, no exceptions. One thread at a time.
+/// A byte stream to one conversion unit. All functions except construction and report() are
+/// real-time safe: no allocation, no locks, no exceptions. Not thread-safe.
 class Transport {
  public:
   Transport() = default;
@@ -42,18 +42,18 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
-  /// The clock that deadlines refer to: CLOCK_MONOTONIC, or the virtual time of a simulation.
+  /// Returns the time for deadlines: CLOCK_MONOTONIC, or the virtual time of a simulation.
   virtual Nanoseconds now() const noexcept = 0;
 
-  /// Waits until at least one byte is there or `deadline` (absolute, in terms of now()) has passed,
-  /// and reads what is there. A deadline in the past polls.
+  /// Waits until at least one byte is available or `deadline` (absolute, in terms of now()) has
+  /// passed, and reads the available bytes. With a deadline in the past it only polls.
   virtual IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept = 0;
 
-  /// Hands bytes to the line without waiting. Where not all are accepted (status kTimeout) the
-  /// rest is dropped: the receiver sees a damaged frame, which is what a late one is worth.
+  /// Passes bytes to the line without waiting. If not all are accepted (status kTimeout), the rest
+  /// is dropped and the receiver gets a damaged frame, which is as good as a late one.
   virtual IoResult write(std::span<const std::uint8_t> bytes) noexcept = 0;
 
-  /// Ends the connection. Reads and writes return kClosed from then on.
+  /// Closes the connection. Later reads and writes return kClosed.
   virtual void close() noexcept = 0;
 
   virtual const TransportReport& report() const noexcept = 0;

@@ -24,7 +24,7 @@ std::string set_low_latency(int fd) {
   return "low_latency: set";
 }
 
-// Writes "1" to a driver's attribute and reports what it holds afterwards.
+// Writes "1" to a driver's attribute and returns its value afterwards.
 std::string set_to_one(const std::filesystem::path& attribute, const std::string& name,
                        const std::string& unit) {
   std::error_code error;

@@ -6,9 +6,9 @@
 
 namespace firmware_iface {
 
-/// Takes the terminal for this process alone: an advisory lock (flock), which also tells two
-/// programs of the superuser apart, and TIOCEXCL, which refuses others' open(). Both end with the
-/// descriptor. kPortBusy when another process holds it.
+/// Locks the terminal for this process: an advisory lock (flock), which also works between two
+/// processes of the superuser, and TIOCEXCL, which makes open() by others fail. Both end with the
+/// descriptor. Returns kPortBusy if another process holds it.
 Status lock_terminal(int fd, const std::string& path);
 
 }  // namespace firmware_iface

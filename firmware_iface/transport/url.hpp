@@ -17,10 +17,10 @@ struct Url {
 
 Result<Url> parse_url(const std::string& text);
 
-/// kBadUrl naming the first option that is not in `known` (comma-separated).
+/// Returns kBadUrl, naming the first option that is not in `known` (comma-separated).
 Status check_options(const Url& url, const std::string& known);
 
-/// The integer value of an option within [min, max], or `fallback` when it is not given.
+/// Returns the integer value of an option within [min, max], or `fallback` if it is not given.
 Result<int> int_option(const Url& url, const std::string& key, int fallback, int min, int max);
 
 }  // namespace firmware_iface

@@ -1,6 +1,6 @@
 #pragma once
 
-/* CLEAR, host -> unit: ends a trip, in two steps, so that no single frame, however it came about,
+/* CLEAR, host -> unit: ends a trip, in two steps, so that no single frame, even a corrupted one,
  * can arm the output.
  *
  *   step 1 (token 0)       the unit answers with a new token
@@ -32,9 +32,9 @@ extern "C" {
 enum { CLEAR_SIZE_BYTES = 4, CLEAR_REPLY_SIZE_BYTES = 6 };
 
 enum {
-  CLEAR_DONE = 0,          /* step 1: token issued; step 2: not tripped any more */
-  CLEAR_WRONG_TOKEN = 1,   /* not the token last issued, or its time has passed */
-  CLEAR_CAUSE_PRESENT = 2, /* fault_flags names what persists */
+  CLEAR_DONE = 0,          /* step 1: token issued; step 2: the trip has ended */
+  CLEAR_WRONG_TOKEN = 1,   /* not the last token issued, or it has expired */
+  CLEAR_CAUSE_PRESENT = 2, /* fault_flags has the remaining causes */
   CLEAR_WRONG_STEP = 3,
 };
 
@@ -50,8 +50,8 @@ typedef struct {
   uint8_t fault_flags;
 } clear_reply;
 
-/* Each encoder writes exactly its size; each decoder returns false, leaving its result alone,
- * unless the size is exactly that and the type byte the expected one. */
+/* Each encoder writes exactly its message's size. Each decoder returns false, leaving its result
+ * unchanged, unless size and type byte are the expected ones. */
 void clear_request_encode(const clear_request* request, uint8_t out[CLEAR_SIZE_BYTES]);
 bool clear_request_decode(const uint8_t* in, size_t size_bytes, clear_request* request);
 void clear_reply_encode(const clear_reply* reply, uint8_t out[CLEAR_REPLY_SIZE_BYTES]);

@@ -4,7 +4,7 @@ enum { COBS_SIZE_BYTES_MAX = 254 };
 
 size_t cobs_encode(const uint8_t* in, size_t size_bytes, uint8_t* out, size_t capacity_bytes) {
   if (size_bytes > COBS_SIZE_BYTES_MAX || capacity_bytes < size_bytes + 1) return 0;
-  size_t code_index = 0; /* where the distance to the next zero goes */
+  size_t code_index = 0; /* position of the distance to the next zero */
   for (size_t k = 0; k < size_bytes; ++k) {
     if (in[k] == 0) {
       out[code_index] = (uint8_t)(k + 1 - code_index);

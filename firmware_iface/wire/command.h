@@ -1,7 +1,7 @@
 #pragma once
 
-/* COMMAND, host -> unit, one every tick. Never acknowledged or repeated: the next one supersedes
- * it, and its sequence comes back in SAMPLE.
+/* COMMAND, host -> unit, one every tick. Never acknowledged or repeated: the next one replaces it,
+ * and SAMPLE reports its sequence.
  *
  *   offset  size  field
  *        0     1  type         0x20
@@ -42,8 +42,8 @@ enum {
 };
 
 enum {
-  COMMAND_ENABLE = 0x01, /* drive; without it the output is zero and no ttl runs */
-  COMMAND_TRIP = 0x02,   /* trip at once (FAULT_HOST) */
+  COMMAND_ENABLE = 0x01, /* drive; without it the output is zero and no ttl applies */
+  COMMAND_TRIP = 0x02,   /* trip immediately (FAULT_HOST) */
 };
 
 typedef struct {
@@ -54,8 +54,8 @@ typedef struct {
   int16_t command_q15[MOTORS_MAX];
 } command_request;
 
-/* The encoders return the size written; each decoder returns false, leaving its result alone,
- * unless the size is exactly that of motor_count motors and the type byte the expected one. Entries
+/* The encoders return the size written. Each decoder returns false, leaving its result unchanged,
+ * unless the type byte is the expected one and the size is that for motor_count motors. Entries
  * beyond motor_count are 0. motor_count is at most MOTORS_MAX. */
 size_t command_request_encode(const command_request* request, uint8_t motor_count,
                               uint8_t out[COMMAND_SIZE_BYTES_MAX]);

@@ -1,8 +1,8 @@
 #pragma once
 
-/* CONFIGURE, host -> unit: starts, changes or stops the stream of samples. Acknowledged, and
- * repeated by the host until it is: the unit answers a CONFIGURE whose sequence it has just
- * carried out by repeating its answer, nothing else.
+/* CONFIGURE, host -> unit: starts, changes or stops the stream of samples. The host repeats it
+ * until it is acknowledged. The unit recognizes a repetition by its sequence, and only repeats its
+ * answer.
  *
  *   offset  size  field
  *        0     1  type        0x03
@@ -42,14 +42,14 @@ enum {
   STREAM_ON = 0x01,
   STREAM_COMPACT = 0x02, /* compact SAMPLE and COMMAND */
   STREAM_HOST_PACED =
-      0x04,            /* a SAMPLE in answer to each COMMAND, instead of one every divider ticks */
+      0x04,            /* a SAMPLE in reply to each COMMAND, instead of one every divider ticks */
   STREAM_MARKS = 0x08, /* SAMPLE carries index_passed and home_closed */
 };
 
 enum {
   CONFIGURE_DONE = 0,
-  /* a flag the unit does not know or cannot do, divider 0 or command_age_ticks 0, an inertial
-   * sensor it does not have, or more often than it reads it */
+  /* an unknown or unsupported flag, divider 0 or command_age_ticks 0, an inertial sensor that does
+   * not exist, or a divider that does not match its ticks */
   CONFIGURE_UNSUPPORTED = 1,
   CONFIGURE_NO_SESSION = 2, /* no HELLO since the unit was reset */
 };
@@ -72,8 +72,8 @@ typedef struct {
   uint16_t stream_count;
 } configure_reply;
 
-/* Each encoder writes exactly its size; each decoder returns false, leaving its result alone,
- * unless the size is exactly that and the type byte the expected one. */
+/* Each encoder writes exactly its message's size. Each decoder returns false, leaving its result
+ * unchanged, unless size and type byte are the expected ones. */
 void configure_request_encode(const configure_request* request, uint8_t out[CONFIGURE_SIZE_BYTES]);
 bool configure_request_decode(const uint8_t* in, size_t size_bytes, configure_request* request);
 void configure_reply_encode(const configure_reply* reply, uint8_t out[CONFIGURE_REPLY_SIZE_BYTES]);

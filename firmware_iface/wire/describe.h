@@ -1,7 +1,7 @@
 #pragma once
 
-/* DESCRIBE, host -> unit: asks what one encoder or motor of the unit is. Answered, and repeated by
- * the host until it is.
+/* DESCRIBE, host -> unit: requests the description of one encoder or motor of the unit. The host
+ * repeats it until it is answered.
  *
  *   offset  size  field
  *        0     1  type   0x08
@@ -45,8 +45,8 @@ enum {
 };
 
 enum {
-  ENCODER_HAS_INDEX = 0x01, /* index_passed of SAMPLE is read */
-  ENCODER_HAS_HOME = 0x02,  /* home_closed of SAMPLE is read */
+  ENCODER_HAS_INDEX = 0x01, /* SAMPLE has its index_passed */
+  ENCODER_HAS_HOME = 0x02,  /* SAMPLE has its home_closed */
 };
 
 typedef struct {
@@ -67,8 +67,8 @@ typedef struct {
   part_description description;
 } describe_reply;
 
-/* Each encoder writes exactly its size; each decoder returns false, leaving its result alone,
- * unless the size is exactly that and the type byte the expected one. */
+/* Each encoder writes exactly its message's size. Each decoder returns false, leaving its result
+ * unchanged, unless size and type byte are the expected ones. */
 void describe_request_encode(const describe_request* request, uint8_t out[DESCRIBE_SIZE_BYTES]);
 bool describe_request_decode(const uint8_t* in, size_t size_bytes, describe_request* request);
 void describe_reply_encode(const describe_reply* reply, uint8_t out[DESCRIBE_REPLY_SIZE_BYTES]);

@@ -8,7 +8,7 @@
 
 enum { PLAIN_SIZE_BYTES_MAX = MESSAGE_SIZE_BYTES_MAX + CRC_SIZE_BYTES_MAX };
 
-/* Writes the CRC of the message, 2 or 4 bytes as its type wants. */
+/* Writes the CRC of the message, 2 or 4 bytes depending on its type. */
 static void put_crc(const uint8_t* message, size_t size_bytes, uint8_t* out) {
   const uint8_t type = message[0];
   if (message_crc_size_bytes(type) == 2) {

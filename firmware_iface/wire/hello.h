@@ -1,6 +1,6 @@
 #pragma once
 
-/* HELLO, host -> unit: begins a session. The unit stops its stream, sets its output to zero, trips
+/* HELLO, host -> unit: starts a session. The unit stops its stream, sets its output to zero, trips
  * (FAULT_SESSION) if it was driving, and answers with HELLO_REPLY.
  *
  *   offset  size  field
@@ -9,7 +9,7 @@
  *        2     4  layout_hash
  *        6     2  nonce             any number; the reply repeats it
  *
- * HELLO_REPLY, unit -> host: what the unit is.
+ * HELLO_REPLY, unit -> host: description of the unit.
  *
  *   offset  size  field
  *        0     1  type              0x02
@@ -28,11 +28,11 @@
  *       33     1  encoder_count     1..ENCODERS_MAX
  *       34     1  motor_count       0..MOTORS_MAX
  *       35     1  inertial_count    0..INERTIAL_SENSORS_MAX
- *       36     1  inertial_ticks[0], then [1], [2], [3]: the unit reads the sensor every so many
- *                 ticks, 1..255; 0 for sensors that do not exist
+ *       36     1  inertial_ticks[0], then [1], [2], [3]: number of ticks from one reading of the
+ *                 sensor to the next, 1..255; 0 for sensors that do not exist
  *
  * The first 8 bytes of both, called the head, and the seed of their CRC are the same in every
- * protocol version, and no version makes them longer than HELLO_REPLY_SIZE_BYTES_MAX. */
+ * protocol version. In no version they are longer than HELLO_REPLY_SIZE_BYTES_MAX. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ enum { HELLO_HEAD_SIZE_BYTES = 8, HELLO_SIZE_BYTES = 8, HELLO_REPLY_SIZE_BYTES =
 
 enum {
   UNIT_CAN_COMPACT = 0x01,    /* compact SAMPLE and COMMAND */
-  UNIT_CAN_HOST_PACED = 0x02, /* a SAMPLE in answer to each COMMAND */
+  UNIT_CAN_HOST_PACED = 0x02, /* a SAMPLE in reply to each COMMAND */
   UNIT_CAN_MARKS = 0x04,      /* index pulses and home switches in SAMPLE */
 };
 
@@ -78,22 +78,23 @@ typedef struct {
   uint8_t inertial_ticks[INERTIAL_SENSORS_MAX];
 } hello_reply;
 
-/* HELLO of this version is the head alone. */
+/* HELLO of this version consists of the head only. */
 void hello_encode(const hello_head* head, uint8_t out[HELLO_SIZE_BYTES]);
 
-/* Reads the head of a HELLO or HELLO_REPLY of any version. Returns false, leaving *head alone, for
- * another type or fewer bytes. */
+/* Reads the head of a HELLO or HELLO_REPLY of any version. Returns false, leaving *head unchanged,
+ * for another type or fewer bytes. */
 bool hello_head_decode(const uint8_t* in, size_t size_bytes, hello_head* head);
 
 void hello_reply_encode(const hello_reply* reply, uint8_t out[HELLO_REPLY_SIZE_BYTES]);
 
-/* Returns false, leaving *reply alone, unless type, size and protocol_version are this version's.
- */
+/* Returns false, leaving *reply unchanged, unless type, size and protocol_version match this
+ * version. */
 bool hello_reply_decode(const uint8_t* in, size_t size_bytes, hello_reply* reply);
 
-/* CRC-32C of the encoded unit_id, tick_rate_Hz, ttl_max_ms, capabilities, encoder_count,
- * motor_count, inertial_count and inertial_ticks, then kind, flags, scale and modulus of each
- * encoder and of each motor: two units or two set-ups of one unit differ in it. */
+/* Returns the CRC-32C of the encoded unit_id, tick_rate_Hz, ttl_max_ms, capabilities,
+ * encoder_count, motor_count, inertial_count and inertial_ticks, then kind, flags, scale and
+ * modulus of each encoder and of each motor. It differs between units and between set-ups of one
+ * unit. */
 uint32_t unit_configuration_hash(const hello_reply* reply,
                                  const part_description encoder[ENCODERS_MAX],
                                  const part_description motor[MOTORS_MAX]);

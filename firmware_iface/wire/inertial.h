@@ -1,8 +1,7 @@
 #pragma once
 
-/* INERTIAL, unit -> host, right after the SAMPLE (or SAMPLE_COMPACT) it was latched with, where any
- * inertial sensor is due. Never repeated. It comes second so that the sample is as early as without
- * it.
+/* INERTIAL, unit -> host, right after the SAMPLE (or SAMPLE_COMPACT) of the same latch, if any
+ * inertial sensor is due. Never repeated. It comes second so that it does not delay the sample.
  *
  *   offset  size  field
  *        0     1  type        0x12
@@ -35,15 +34,15 @@ enum { INERTIAL_COUNTS_MAX = 32767, INERTIAL_NOT_READ = -32768 };
 
 typedef struct {
   uint16_t sequence;
-  uint8_t sensors;                                     /* which are in the message */
-  int16_t counts[INERTIAL_SENSORS_MAX][INERTIAL_AXES]; /* INERTIAL_NOT_READ of those that are not */
+  uint8_t sensors;                                     /* bit mask of the sensors in the message */
+  int16_t counts[INERTIAL_SENSORS_MAX][INERTIAL_AXES]; /* INERTIAL_NOT_READ for other sensors */
 } inertial_report;
 
 /* Returns the size written. */
 size_t inertial_report_encode(const inertial_report* report, uint8_t out[INERTIAL_SIZE_BYTES_MAX]);
 
-/* Returns false, leaving *report alone, unless the type byte is MESSAGE_INERTIAL and the size is
- * that of the sensors named, at least one. */
+/* Returns false, leaving *report unchanged, unless the type byte is MESSAGE_INERTIAL and the size
+ * matches `sensors`, at least one. */
 bool inertial_report_decode(const uint8_t* in, size_t size_bytes, inertial_report* report);
 
 #ifdef __cplusplus

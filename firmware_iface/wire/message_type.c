@@ -11,8 +11,8 @@
 #include "firmware_iface/wire/sample.h"
 #include "firmware_iface/wire/sample_compact.h"
 
-/* Sizes from min to max in steps of step_size_bytes; step 0 means min alone. HELLO and HELLO_REPLY
- * may have any size from their frozen head up, so that other versions are recognised as such. */
+/* Sizes from min to max in steps of step_size_bytes; step 0 means min only. HELLO and HELLO_REPLY
+ * may have any size from that of their fixed head, so that other versions are recognized. */
 typedef struct {
   uint8_t type;
   uint8_t crc_size_bytes;

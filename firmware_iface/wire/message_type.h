@@ -1,7 +1,7 @@
 #pragma once
 
-/* The list of messages. A message is its type byte and a body of fixed layout; see the header
- * named after it. To add one: write its header, give it a type here and its sizes in
+/* List of messages. A message is its type byte and a body of fixed layout, described in the header
+ * given here. To add one: write its header, give it a type here and its sizes in
  * message_size_is_valid. */
 
 #include <stdbool.h>
@@ -29,15 +29,15 @@ enum {
   MESSAGE_COMMAND_COMPACT = 0x21  /* host -> unit, command.h */
 };
 
-/* Whether a message of that type may have that size (type and body, without CRC) for some unit;
- * SAMPLE and COMMAND are checked against the unit's own numbers where they are decoded. False for a
- * type that is not in the list. */
+/* Returns whether a message of that type may have that size (type and body, without CRC) for some
+ * unit. The decoders of SAMPLE and COMMAND check it against the unit's own numbers. False for an
+ * unknown type. */
 bool message_size_is_valid(uint8_t type, size_t size_bytes);
 
-/* Whether the type is in the list. */
+/* Returns whether the type is in the list. */
 bool message_type_is_known(uint8_t type);
 
-/* Bytes of the CRC that guards messages of that type: 2 for the compact ones, else 4. */
+/* Returns the size of the CRC of messages of that type [byte]: 2 for the compact ones, else 4. */
 size_t message_crc_size_bytes(uint8_t type);
 
 #ifdef __cplusplus

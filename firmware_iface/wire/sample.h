@@ -12,12 +12,13 @@
  *       11     1  status            STATUS_*
  *       12     1  fault_flags       latched, see fault.h
  *       13     1  error_count       frames the unit has rejected, wraps
- *       14     2  command_q15[0]    output in force from this tick on, ±32767 = ± the motor's
- * range; then [1].. up to the unit's number of motors .     4  encoder_counts[0] signed; then [1]..
- * up to the unit's number of encoders .     2  index_passed      with STREAM_MARKS: bit i: the
- * index pulse of encoder i has passed since the previous sample .     2  home_closed       with
- * STREAM_MARKS: bit i: the home switch of encoder i has been closed at some instant since the
- * previous sample */
+ *       14     2  command_q15[0]    output from this tick on, ±32767 = ± the motor's range;
+ *                                   then [1].. up to the unit's number of motors
+ *        .     4  encoder_counts[0] signed; then [1].. up to the unit's number of encoders
+ *        .     2  index_passed      with STREAM_MARKS: bit i: index pulse of encoder i since the
+ *                                   previous sample
+ *        .     2  home_closed       with STREAM_MARKS: bit i: home switch of encoder i closed at
+ *                                   some time since the previous sample */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,13 +40,13 @@ enum {
 
 enum {
   STATUS_TRIPPED = 0x01,          /* output held at zero until CLEAR */
-  STATUS_DRIVING = 0x02,          /* a command with COMMAND_ENABLE is in force */
+  STATUS_DRIVING = 0x02,          /* a command with COMMAND_ENABLE is in effect */
   STATUS_COMMAND_SEEN = 0x04,     /* command_sequence is that of a COMMAND of this stream */
   STATUS_COMMAND_REJECTED = 0x08, /* a COMMAND since the previous sample answered a sample that was
                                      too old, not sent yet, or older than the command's ttl */
 };
 
-/* What a sample of one stream holds; both ends know it from HELLO_REPLY and CONFIGURE. */
+/* Content of the samples of one stream, known to both ends from HELLO_REPLY and CONFIGURE. */
 typedef struct {
   uint8_t encoder_count; /* at most ENCODERS_MAX */
   uint8_t motor_count;   /* at most MOTORS_MAX */
@@ -72,8 +73,8 @@ size_t sample_size_bytes(sample_shape shape);
 size_t sample_report_encode(const sample_report* report, sample_shape shape,
                             uint8_t out[SAMPLE_SIZE_BYTES_MAX]);
 
-/* Returns false, leaving *report alone, unless the type byte is MESSAGE_SAMPLE and the size is that
- * of the shape. Entries beyond the shape are 0. */
+/* Returns false, leaving *report unchanged, unless the type byte is MESSAGE_SAMPLE and the size is
+ * that of the shape. Entries beyond the shape are 0. */
 bool sample_report_decode(const uint8_t* in, size_t size_bytes, sample_shape shape,
                           sample_report* report);
 

@@ -1,8 +1,8 @@
 #pragma once
 
 /* SAMPLE_COMPACT, unit -> host: a SAMPLE for lines of 230 400 baud, of units with one motor and at
- * most COMPACT_ENCODERS_MAX encoders. Same fields in fewer bits; the host rebuilds the missing high
- * bits from the fact that sequence and clock advance together.
+ * most COMPACT_ENCODERS_MAX encoders. Same fields with fewer bits. The host reconstructs the
+ * missing high bits, because sequence and clock advance together.
  *
  *   offset  size  field
  *        0     1  type              0x11
@@ -28,16 +28,16 @@ enum {
   SAMPLE_COMPACT_SIZE_BYTES_MAX = 23 /* COMPACT_ENCODERS_MAX encoders */
 };
 
-/* Whether samples of this shape have a compact form. */
+/* Returns whether samples of this shape have a compact form. */
 bool sample_shape_is_compact(sample_shape shape);
 
-/* Sends the low bits of the report's fields. Returns the size written, 0 for a shape that has no
+/* Encodes the low bits of the report's fields. Returns the size written; 0 for a shape without a
  * compact form. */
 size_t sample_compact_encode(const sample_report* report, sample_shape shape,
                              uint8_t out[SAMPLE_COMPACT_SIZE_BYTES_MAX]);
 
-/* Returns false, leaving *report alone, unless the type byte is MESSAGE_SAMPLE_COMPACT and the size
- * is that of the shape. High bits that were not sent are 0, those of the counts repeat the sign. */
+/* Returns false, leaving *report unchanged, unless the type byte is MESSAGE_SAMPLE_COMPACT and the
+ * size is that of the shape. Missing high bits are 0; those of the counts repeat the sign. */
 bool sample_compact_decode(const uint8_t* in, size_t size_bytes, sample_shape shape,
                            sample_report* report);
 

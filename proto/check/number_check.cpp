@@ -19,8 +19,8 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-/// The number in a field, of the entry `index` where that is not negative. Whole numbers beyond
-/// 2^53 are rounded, far outside every range that is narrower than their type.
+/// Returns the number in a field, or in its entry `index` if that is not negative. Integers beyond
+/// 2^53 are rounded, which is far outside every range narrower than their type.
 double number_in(const Message& message, const FieldDescriptor& field, int index) {
   const Reflection& in = *message.GetReflection();
   const auto get = [&](auto single, auto entry) {
@@ -41,7 +41,7 @@ double number_in(const Message& message, const FieldDescriptor& field, int index
     case FieldDescriptor::CPPTYPE_UINT64:
       return get(&Reflection::GetUInt64, &Reflection::GetRepeatedUInt64);
     default:
-      assert(false);  // the walk looks at numbers only
+      assert(false);  // only called for numbers
       return 0.0;
   }
 }
@@ -59,7 +59,7 @@ std::string text_of(const std::vector<FieldStep>& path) {
   return text;
 }
 
-/// The fields of one type of message that the walk looks at.
+/// The fields of a message type that are checked.
 struct CheckedField {
   const FieldDescriptor* field;
   const NumberRange* range;  ///< nullptr: any finite number, or a message
@@ -68,7 +68,7 @@ struct CheckedField {
 bool is_number_or_message(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return !field.is_map();  // the schemas' maps are of texts
+      return !field.is_map();  // maps of the schemas hold only text
     case FieldDescriptor::CPPTYPE_STRING:
     case FieldDescriptor::CPPTYPE_BOOL:
     case FieldDescriptor::CPPTYPE_ENUM:
@@ -78,7 +78,7 @@ bool is_number_or_message(const FieldDescriptor& field) {
   }
 }
 
-/// Worked out once a thread and type: a rig streams a thousand samples a second.
+/// Cached for each thread and type, as a rig streams a thousand samples a second.
 const std::vector<CheckedField>& checked_fields(const Descriptor& type) {
   thread_local std::unordered_map<const Descriptor*, std::vector<CheckedField>> known;
   const auto [entry, is_new] = known.try_emplace(&type);
@@ -92,7 +92,7 @@ const std::vector<CheckedField>& checked_fields(const Descriptor& type) {
 
 class Walk {
  public:
-  /// False once a fault was found.
+  /// Returns false once a fault was found.
   bool visit(const Message& message) {
     const Reflection& in = *message.GetReflection();
     for (const CheckedField& checked : checked_fields(*message.GetDescriptor())) {

@@ -11,22 +11,22 @@ class Message;
 
 namespace proto {
 
-/// One step from a message to a number in it.
+/// One step on the path from a message to a number in it.
 struct FieldStep {
   const google::protobuf::FieldDescriptor* field;
-  int index;  ///< of an entry of a repeated field; −1 for any other field
+  int index;  ///< index in a repeated field; −1 for any other field
 };
 
-/// A number that its field does not allow.
+/// A number outside its field's range.
 struct NumberFault {
   std::vector<FieldStep> path;  ///< outermost first
   std::string sentence;         ///< "limits.command_max is nan; it must be from 0 to 1e+06"
 };
 
-/// The gate that every message passes before anything is made of it, typed or from a socket: looks
-/// at every number that is set, at every depth, and finds the first that is not finite or lies
-/// outside its field's range (number_ranges.hpp). What is left out has a meaning of its own and is
-/// judged by whoever reads it; so is the zero of a field that is not `optional`.
+/// Returns the first number of a message, at any depth, that is not finite or lies outside its
+/// field's range (number_ranges.hpp). Every message, from a file or a socket, passes this check
+/// before it is used. Omitted fields, and zeros of fields that are not `optional`, are not checked:
+/// their reader gives them a meaning.
 std::optional<NumberFault> find_number_fault(const google::protobuf::Message& message);
 
 }  // namespace proto

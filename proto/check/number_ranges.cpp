@@ -21,7 +21,7 @@ constexpr double kWhole = 9007199254740992.0;    // 2^53: whole numbers that a d
 constexpr double kU64 = 18446744073709551616.0;  // any number of 64 bits
 constexpr double kU32 = 4294967295.0;
 constexpr double kDisk_bytes = 1125899906842624.0;  // a pebibyte
-constexpr double kMessages_bytes = 33554432.0;      // one reply and one message find room
+constexpr double kMessages_bytes = 33554432.0;      // room for one reply and one message
 constexpr double kQuantity = 1e12;                  // of a physical quantity in SI units
 constexpr double kCommand = 1e6;                    // [unit of the control signal]
 constexpr double kAngle_rad = 1e6;
@@ -381,13 +381,13 @@ constexpr NumberRange kRanges[] = {
     within("Command.timestamp", kRecording_s),
     up_to("Command.command_sequence", kWhole),
     within("Command.command", kCommand),
-    anything("Command.command_requested"),  // whatever a scenario came to ask for
+    anything("Command.command_requested"),  // whatever the scenario requested
     up_to("Command.flags", kU32),
     within("Gap.timestamp", kRecording_s),
     up_to("Gap.first_sequence", kWhole),
     up_to("Gap.sample_count", kWhole),
     within("Event.timestamp", kRecording_s),
-    anything("Event.value"),  // what a trip saw
+    anything("Event.value"),  // measured value of a trip
     anything("Event.limit"),
     up_to("Event.sequence", kWhole),
     within("LinkFrame.timestamp", kRecording_s),
@@ -448,7 +448,7 @@ const NumberRange& range_of(std::string_view field) {
   const auto* const row =
       std::find_if(std::begin(kRanges), std::end(kRanges),
                    [&](const NumberRange& range) { return range.field == field; });
-  if (row == std::end(kRanges)) std::abort();  // a name that every test run looks up
+  if (row == std::end(kRanges)) std::abort();  // a wrong name in the code; every test run finds it
   return *row;
 }
 

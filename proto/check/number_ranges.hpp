@@ -11,33 +11,33 @@ class FieldDescriptor;
 
 namespace proto {
 
-/// What the number in one field of a schema may be.
+/// Allowed range of the number in one schema field.
 struct NumberRange {
   std::string_view field;  ///< "Message.field", without the package
   double min;
   double max;               ///< inclusive
   bool above_min = false;   ///< min itself is not allowed
-  bool may_be_nan = false;  ///< NaN says that there is no number
+  bool may_be_nan = false;  ///< NaN is allowed and means: no number
 
-  /// False for NaN, unless it may be one.
+  /// Returns whether the value is in the range; for NaN, `may_be_nan`.
   bool holds(double value) const;
 
   /// "from 0 to 255", "above 0, up to 1000".
   std::string text() const;
 };
 
-/// The table: one row for each number that a file or a socket brings in.
+/// Returns all ranges, one for each number that a file or a socket can contain.
 std::span<const NumberRange> number_ranges();
 
-/// The row of a field that has one, for what holds numbers to it that come by other ways.
+/// Returns the range of a field that has one, to check numbers from other sources.
 /// @param field  "Message.field"
 const NumberRange& range_of(std::string_view field);
 
-/// The row of a field, or nullptr: then any finite number is allowed.
+/// Returns the range of a field; nullptr: any finite number is allowed.
 const NumberRange* find_range(const google::protobuf::FieldDescriptor& field);
 
-/// True for messages whose numbers a computation brought out: infinite or NaN where the data cannot
-/// tell, and nothing is steered by them.
+/// Returns whether a message holds computed results. Their numbers may be infinite or NaN, where
+/// the data do not determine them; nothing is controlled by them.
 bool is_result(const google::protobuf::Descriptor& message);
 
 }  // namespace proto

@@ -13,7 +13,7 @@ using google::protobuf::FieldDescriptor;
 
 constexpr int kDepthMax = 16;
 
-// Protobuf's wire types; 3 and 4 (groups) do not exist in proto3 and are refused.
+// Protobuf's wire types. 3 and 4 (groups) do not exist in proto3 and are rejected.
 enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
@@ -36,7 +36,7 @@ std::optional<std::string_view> take(std::string_view& bytes, std::uint64_t size
   return taken;
 }
 
-// The value of a field: its content for a length-delimited one, else nothing of interest.
+// The value of a field: its content if it is length-delimited, else empty.
 std::optional<std::string_view> take_value(std::string_view& bytes, WireType wire_type) {
   switch (wire_type) {
     case WireType::kVarint:
@@ -90,7 +90,7 @@ class ElementCounter {
       const auto content = take_value(bytes, wire_type);
       if (!content) return false;
       const FieldDescriptor* field = type.FindFieldByNumber(static_cast<int>(*tag >> 3));
-      // An unknown field is kept by the parser, and so it counts too.
+      // The parser keeps unknown fields, so they count too.
       if (field == nullptr) {
         ++count_;
       } else if (!count_field(*field, wire_type, *content, depth)) {

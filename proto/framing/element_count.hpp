@@ -10,11 +10,11 @@ class Descriptor;
 
 namespace proto {
 
-/// Counts what parsing `bytes` as `type` would allocate, without allocating: every message field
-/// and every entry of a repeated field, packed ones included, at every depth.
+/// Counts the elements that parsing `bytes` as `type` would allocate, without allocating them:
+/// message fields and entries of repeated fields (also packed ones), at all depths.
 ///
 /// @param count_max  counting stops beyond it; the result is then count_max + 1
-/// @return nothing if the bytes are not well-formed or nest deeper than 16 levels
+/// @return empty if the bytes are not well-formed or nest deeper than 16 levels
 std::optional<std::size_t> count_elements(const google::protobuf::Descriptor& type,
                                           std::string_view bytes, std::size_t count_max);
 

@@ -25,7 +25,7 @@ std::uint32_t load_u32(const std::uint8_t* bytes) {
          static_cast<std::uint32_t>(bytes[2]) << 16 | static_cast<std::uint32_t>(bytes[3]) << 24;
 }
 
-// Number of the one field that is set, 0 if there is none or more than one.
+// Number of the only field that is set; 0 if none or several are set.
 std::uint32_t only_field(const google::protobuf::Message& envelope) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   envelope.GetReflection()->ListFields(envelope, &fields);
@@ -44,7 +44,7 @@ Status FrameDecoder::fail(ErrorCode code, std::string detail) {
   return Error{code, std::move(detail)};
 }
 
-// Called once the prefix holds the length and a complete tag.
+// Called once the prefix contains the length and a complete tag.
 Status FrameDecoder::begin_payload() {
   std::uint64_t tag = 0;
   for (std::size_t k = kLengthSize; k < prefix_size_; ++k) {
@@ -62,7 +62,7 @@ Status FrameDecoder::begin_payload() {
                                           " bytes, more than the allowed " +
                                           std::to_string(limit->size_bytes_max));
   }
-  // The buffer grows with what arrives: a header alone must not claim the whole cap.
+  // The buffer grows with the received data, so that a header alone cannot claim the whole limit.
   frame_ = {type, std::string(reinterpret_cast<const char*>(prefix_ + kLengthSize),
                               prefix_size_ - kLengthSize)};
   in_payload_ = true;
@@ -105,7 +105,7 @@ Status append_frame(const google::protobuf::Message& envelope, std::span<const F
                     std::string& out) {
   const std::uint32_t type = only_field(envelope);
   const FrameLimit* limit = find_limit(limits, type);
-  assert(limit != nullptr);  // exactly one field is set, and it is one of the protocol's
+  assert(limit != nullptr);  // exactly one field is set, and it belongs to the protocol
   const std::size_t size = envelope.ByteSizeLong();
   if (size > std::min<std::size_t>(limit->size_bytes_max, std::numeric_limits<int>::max())) {
     return Error{ErrorCode::kTooLarge, describe(type) + " would have " + std::to_string(size) +
@@ -123,7 +123,7 @@ Status append_frame(const google::protobuf::Message& envelope, std::span<const F
 Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
                    google::protobuf::Message& envelope) {
   const FrameLimit* limit = find_limit(limits, frame.type);
-  assert(limit != nullptr);  // the decoder let it through
+  assert(limit != nullptr);  // the decoder accepted this type
   const auto count =
       count_elements(*envelope.GetDescriptor(), frame.payload, limit->element_count_max);
   if (!count) return Error{ErrorCode::kDamaged, describe(frame.type) + " is not well-formed"};

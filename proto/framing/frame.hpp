@@ -18,18 +18,16 @@ namespace proto {
 ///
 ///   offset  size  field
 ///        0     4  length of the payload in bytes, little-endian
-///        4     n  payload: one protobuf envelope with exactly one field set, the member of its
-///        oneof
+///        4     n  payload: a protobuf envelope with exactly one field of its oneof set
 ///
-/// The number of that field is the frame's type. It is the first thing in the payload, so a frame
-/// is judged against the cap of its own type before its payload is stored.
+/// The number of that field is the frame's type. It comes first in the payload, so that the size
+/// limit of the type applies before the payload is stored.
 
-/// What one type of frame may be at most.
+/// Limits of one type of frame.
 struct FrameLimit {
-  std::uint32_t type;          ///< number of the field in the envelope's oneof
-  std::size_t size_bytes_max;  ///< payload [byte]
-  std::size_t
-      element_count_max;  ///< entries of repeated and message fields, at every depth together
+  std::uint32_t type;             ///< number of the field in the envelope's oneof
+  std::size_t size_bytes_max;     ///< payload [byte]
+  std::size_t element_count_max;  ///< entries of repeated and message fields, at all depths
 };
 
 /// One complete frame: its type and the serialized envelope.
@@ -38,24 +36,24 @@ struct Frame {
   std::string payload;
 };
 
-/// Cuts a stream into frames, however the stream was cut into reads. Holds at most one frame, and
-/// of it never more than was received.
+/// Splits a byte stream into frames, for any division into reads. Holds at most one incomplete
+/// frame, and only the received part of it.
 ///
-/// A frame that breaks a limit or has no known type cannot be skipped safely: whoever sent it does
-/// not speak this protocol. The decoder then fails for good and the connection is to be closed.
+/// A frame that breaks a limit or has an unknown type cannot be skipped safely, because its sender
+/// uses another protocol. The decoder then fails permanently, and the connection must be closed.
 class FrameDecoder {
  public:
-  /// @param limits one entry per type that may arrive; any other type fails
+  /// @param limits one entry for each type that is accepted; other types fail
   explicit FrameDecoder(std::vector<FrameLimit> limits);
 
-  /// Consumes all of `bytes` and appends the frames they complete to `frames`. Frames completed
-  /// before a failure are delivered.
+  /// Consumes all of `bytes` and appends the frames that they complete to `frames`, also those
+  /// completed before a failure.
   Status feed(std::span<const std::uint8_t> bytes, std::vector<Frame>& frames);
 
-  /// True between frames: the stream may end here without loss.
+  /// Returns whether the stream can end here without losing part of a frame.
   bool idle() const { return !failed_ && prefix_size_ == 0; }
 
-  /// What it holds of a frame that is not complete [byte].
+  /// Size of the received part of an incomplete frame [byte].
   std::size_t held_bytes() const { return frame_.payload.size(); }
 
  private:
@@ -74,16 +72,16 @@ class FrameDecoder {
   Frame frame_{};
 };
 
-/// Serializes an envelope behind its length and appends it to `out`.
+/// Serializes an envelope, with its length in front, and appends it to `out`.
 /// @return kTooLarge, with `out` unchanged, if it breaks the limit of its type
 Status append_frame(const google::protobuf::Message& envelope, std::span<const FrameLimit> limits,
                     std::string& out);
 
-/// Parses a frame's payload. Before anything is allocated, the payload's elements are counted: an
-/// empty submessage takes two bytes on the wire and hundreds in memory.
-/// @return kDamaged if it does not parse, is not of the type its first tag claims or holds a number
-///         that its field does not allow (proto/check), kTooLarge if it holds more elements than
-///         `limits` allows
+/// Parses a frame's payload. The payload's elements are counted first, because an empty submessage
+/// takes two bytes on the wire and hundreds in memory.
+/// @return kDamaged if it does not parse, is not of the type that its first tag gives, or contains
+///     a number outside its field's range (proto/check); kTooLarge if it has more elements than
+///     `limits` allows
 Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
                    google::protobuf::Message& envelope);
 

@@ -10,7 +10,7 @@
 namespace notation {
 namespace {
 
-/// Smallest distance of neighbours; 0: there are none.
+/// Returns the smallest distance between neighbours; 0 if all are equal.
 double spacing_of(const std::vector<double>& ticks) {
   double spacing = std::numeric_limits<double>::infinity();
   for (std::size_t k = 1; k < ticks.size(); ++k) {
@@ -42,7 +42,7 @@ std::size_t longest(const std::vector<std::string>& texts) {
   return length;
 }
 
-/// What all ticks have in common: their digits above a power of ten that holds their range.
+/// Returns the common part of all ticks: the digits above the power of ten that covers their range.
 double common_part(const std::vector<double>& ticks) {
   const double range = std::abs(ticks.back() - ticks.front());
   const double power = std::ceil(std::log10(range) - 1e-9);

@@ -4,30 +4,30 @@
 
 namespace notation {
 
-// Which exponent a number has, and what it is written with; see number_format.
+// Helpers for the exponents of numbers, see number_format.
 
 constexpr double kPlainBegin = 1e-3;
 constexpr double kPlainEnd = 1e5;
 
-/// Whether a number of this size that is rounded to so many decimals needs no exponent.
+/// Returns whether a number of this size, rounded to `decimals`, needs no exponent.
 bool may_be_plain(double size, int decimals);
 
-/// The largest multiple of 3 that leaves a positive number at least 1.
+/// Returns the largest multiple of 3 for which the mantissa of a positive number is at least 1.
 int engineering_exponent(double size);
 
-/// Exponent of the first digit of a positive number that is rounded to so many digits.
+/// Returns the exponent of the first digit of a positive number rounded to `digits` digits.
 int leading_exponent(double size, int digits);
 
-/// "e-6"; empty for 0.
+/// Returns "e-6"; empty for 0.
 std::string exponent_text(int exponent);
 
-/// Rounded to so many decimals.
+/// Returns the number rounded to `decimals`, without exponent.
 std::string fixed(double number, int decimals);
 
-/// What a text without blanks says.
+/// Returns the number in a text without blanks.
 double read(const std::string& text);
 
-/// "0.00", "-0" and "-0.0" are plain zeros.
+/// Returns whether a text such as "0.00", "-0" or "-0.0" is zero.
 bool is_zero(const std::string& digits);
 
 }  // namespace notation

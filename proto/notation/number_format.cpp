@@ -9,10 +9,10 @@
 namespace notation {
 namespace {
 
-constexpr int kValueDigits = 5;      // of a value whose deviation is not known
+constexpr int kValueDigits = 5;      // of a value with unknown deviation
 constexpr double kShareMin = 1e-12;  // of the value; double precision ends at 1e-16
 
-/// So many significant digits; what has more before the point is whole: "260e-9", not "2.6e2e-9".
+/// Formats with `digits` digits, but all before the point: "260e-9", not "2.6e2e-9".
 std::string print_digits(double number, int digits) {
   if (std::abs(number) >= std::pow(10.0, digits)) return fixed(number, 0);
   char text[64];
@@ -28,13 +28,12 @@ bool is_deviation(double value, double sd) {
          !(sd < kShareMin * std::abs(value));
 }
 
-/// Decimals of the second significant digit of a deviation.
+/// Returns the number of decimals at the second significant digit of a deviation.
 int decimals_of(double sd, int exponent) {
   return std::max(0, 1 - leading_exponent(sd / std::pow(10.0, exponent), 2));
 }
 
-/// The shortest digits of a number other than zero; the point alone moves, so that the text is the
-/// same decimal number.
+/// Returns the shortest digits of a nonzero number, the same decimal number with its point moved.
 std::string exact_text(double value, int exponent) {
   char scientific[32];
   const auto end = std::to_chars(scientific, scientific + sizeof scientific, std::abs(value),

@@ -38,7 +38,7 @@ inline void put_text(Bytes& out, std::string_view text) {
   put_bytes(out, as_bytes(text));
 }
 
-/// Overwrites an unsigned integer that was put at `offset`.
+/// Overwrites an unsigned integer that was appended at `offset`.
 template <std::unsigned_integral T>
 void put_at(Bytes& out, std::size_t offset, T value) {
   for (std::size_t k = 0; k < sizeof(T); ++k) {
@@ -46,8 +46,8 @@ void put_at(Bytes& out, std::size_t offset, T value) {
   }
 }
 
-/// Reads little-endian fields in order. Reading past the end yields zeros and empty views, and
-/// leaves ok() false; nothing outside the bytes is ever touched.
+/// Reads little-endian fields in order. Reading past the end returns zeros and empty views and
+/// makes ok() false; it never accesses memory outside the bytes.
 class ByteCursor {
  public:
   explicit ByteCursor(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
@@ -76,7 +76,7 @@ class ByteCursor {
 
   bool ok() const { return ok_; }
 
-  /// Everything was read, and nothing was missing.
+  /// Returns whether all bytes were read and none were missing.
   bool done() const { return ok_ && rest_.empty(); }
 
   std::size_t remaining() const { return rest_.size(); }

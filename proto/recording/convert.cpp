@@ -41,7 +41,7 @@ bool are_commands(const CommandField& field) {
   return field.size() <= static_cast<int>(kMotorCountMax);
 }
 
-// A command of zero was left out while a message held one command.
+// With a single command field, protobuf omitted a command of zero.
 std::uint32_t read_commands(const CommandField& from, MotorCommands& to) {
   std::copy(from.begin(), from.end(), to.begin());
   return static_cast<std::uint32_t>(std::max(from.size(), 1));

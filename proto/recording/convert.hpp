@@ -7,8 +7,8 @@
 
 namespace proto {
 
-/// Between the plain structs and their Protobuf messages. to_message overwrites every field of a
-/// message that may be reused.
+/// Conversions between the plain structs and their Protobuf messages. to_message overwrites every
+/// field of a message, so that it can be reused.
 void to_message(const Sample& sample, rigcal::v1::Sample& message);
 void to_message(const InertialReading& reading, rigcal::v1::InertialReading& message);
 void to_message(const Command& command, rigcal::v1::Command& message);
@@ -17,10 +17,10 @@ void to_message(const Event& event, rigcal::v1::Event& message);
 void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
 
-/// Nothing for a sample whose channel arrays differ in length or have more than kChannelCountMax
-/// entries, for more than kMotorCountMax commands, or for an inertial reading without a count for
-/// each axis. An unknown enumerator becomes kUnspecified. Whether a recording may hold it is for
-/// RecordingRules to say.
+/// Converts a message. Returns nothing for a sample whose channel arrays differ in length or have
+/// more than kChannelCountMax entries, for more than kMotorCountMax commands, or for an inertial
+/// reading without a count for each axis. An unknown enumerator becomes kUnspecified.
+/// RecordingRules check whether a recording may contain the result.
 std::optional<Sample> from_message(const rigcal::v1::Sample& message);
 std::optional<InertialReading> from_message(const rigcal::v1::InertialReading& message);
 std::optional<Command> from_message(const rigcal::v1::Command& message);

@@ -7,7 +7,7 @@ namespace proto {
 namespace {
 
 constexpr std::uint32_t kPolynomialReflected = 0xEDB88320u;
-constexpr std::size_t kSlices = 8;  // bytes taken per step
+constexpr std::size_t kSlices = 8;  // bytes processed per step
 
 using Table = std::array<std::array<std::uint32_t, 256>, kSlices>;
 

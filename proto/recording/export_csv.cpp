@@ -19,10 +19,11 @@
 namespace proto {
 namespace {
 
-constexpr std::size_t kBufferSize = 1 << 16;  // handed to the file at once [byte]
+constexpr std::size_t kBufferSize = 1
+                                    << 16;  // bytes collected before each write to the file [byte]
 constexpr std::string_view kCommandBeginning = "command_";
 
-// A unit as part of a column's name.
+// Converts a unit to a part of a column's name.
 std::string unit_word(const std::string& unit) {
   std::string word;
   for (const char c : unit) {
@@ -38,7 +39,7 @@ void append_number(std::string& text, Number value) {
   text.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
-/// What is told of the whole recording, beside every sample.
+/// Values of the whole recording, repeated in every row.
 class Facts final : public RecordingVisitor {
  public:
   void on_clock_fit(const ClockFit& fit) override { rate_error_ppm_ = fit.rate_error_ppm; }
@@ -47,7 +48,7 @@ class Facts final : public RecordingVisitor {
     events_.push_back({.timestamp_s = event.timestamp_s, .kind = event.kind, .name = event.name});
   }
 
-  /// The last cells of a row.
+  /// Returns the last cells of a row.
   std::string cells() const {
     std::string text = ",";
     if (rate_error_ppm_) append_number(text, *rate_error_ppm_);
@@ -61,7 +62,7 @@ class Facts final : public RecordingVisitor {
 
  private:
   std::optional<double> rate_error_ppm_;  // of the last fit
-  std::vector<Event> events_;             // of the scenario
+  std::vector<Event> events_;             // events of the scenario
 };
 
 class CsvWriter final : public RecordingVisitor {
@@ -88,7 +89,7 @@ class CsvWriter final : public RecordingVisitor {
     line_ += ",clock_error_ppm,release_s\n";
   }
 
-  // Readings follow their sample: its row is complete when the next one comes.
+  // Readings follow their sample, so its row is complete when the next sample arrives.
   void on_inertial(const InertialReading& reading) override {
     if (is_open_ && reading.sequence + 1 == next_sequence_) readings_[reading.sensor] = reading;
   }
@@ -158,8 +159,8 @@ class CsvWriter final : public RecordingVisitor {
 
   OutputFile& file_;
   std::string facts_;
-  std::string line_;                                      // of text, one or many
-  std::vector<std::optional<InertialReading>> readings_;  // of the row that is open
+  std::string line_;                                      // text of one or several rows
+  std::vector<std::optional<InertialReading>> readings_;  // readings of the incomplete row
   bool is_open_ = false;
   std::uint64_t segment_ = 0;
   std::uint64_t next_sequence_ = ~std::uint64_t{0};

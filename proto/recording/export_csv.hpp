@@ -11,40 +11,38 @@
 
 namespace proto {
 
-/// Columns of each inertial sensor in an export, behind its name: what it read at the row's sample
-/// [rad/s], [m/s²], and which axes were at the end of their range, a bit each.
+/// Endings of the columns of each inertial sensor, after its name: readings at the row's sample
+/// [rad/s], [m/s²], and a bit mask of saturated axes.
 inline constexpr std::array<std::string_view, 7> kInertialEndings = {
     "_gyro_x_rad_s", "_gyro_y_rad_s", "_gyro_z_rad_s", "_accel_x_m_s2",
     "_accel_y_m_s2", "_accel_z_m_s2", "_saturated"};
 
-/// Names of the columns that hold the commands, by motor: command_V for one motor in V or in a unit
-/// that is not stated, command_<unit> for one in another, command_<motor>_<unit> for several. Of
-/// the unit only letters and digits are kept: "N·m" is Nm.
+/// Returns the names of the command columns, by motor: command_V for one motor in V or in an
+/// unknown unit, command_<unit> for one motor in another unit, command_<motor>_<unit> for several.
+/// Only letters and digits of the unit are kept: "N·m" is Nm.
 std::vector<std::string> command_columns(const RecordingHeader& header);
 
-/// What such names say of the motors: joints and units. One motor's joint is not named.
-/// @return false: not all of them are columns of commands
+/// Parses such names into the motors' joints and units, without the joint of a single motor.
+/// @return false if one of them is not a command column
 bool read_command_columns(std::span<const std::string> columns, RecordingHeader& header);
 
-/// Writes the samples of a recording as CSV: one line of names, one line a sample, columns
+/// Writes the samples of a recording as CSV: a header line, then one line per sample, with columns
 ///
-///   time_s, <hinge>_rad or, where it slides, <hinge>_m ..., commands, segment, sequence,
+///   time_s, <hinge>_rad (<hinge>_m of a sliding joint) ..., commands, segment, sequence,
 ///   device_time_us, <hinge>_counts ..., <hinge>_valid ..., command_sequence, tripped, driving,
 ///   fault_flags, error_count, <sensor> and kInertialEndings ..., clock_error_ppm, release_s
 ///
-/// so that reading it back gives what the recording gives. The last two are of the whole recording:
-/// how fast the unit's clock is against the host's, empty where that is not known; and when a hand
-/// let the rig go, empty where none was waited for, 1e9 where it never did.
+/// from which the recording's content can be read back. The commands are command_columns(). The
+/// last two columns are constant: clock_error_ppm is the rate error of the unit's clock against the
+/// host's, empty if unknown; release_s is when a hand released the rig, empty without one, 1e9:
+/// never.
 ///
-/// The commands are command_columns().
-///
-/// An angle is empty where its channel was not valid, a cell of an inertial sensor where that was
-/// not read. `segment` counts from 1 and goes up where
-/// samples are missing. Numbers have as many digits as it takes to read the same double again.
-/// Memory does not grow with the recording.
+/// An angle is empty if its channel was not valid, a cell of an inertial sensor if it was not read.
+/// `segment` counts from 1 and increases where samples are missing. Numbers have enough digits to
+/// parse to the same double. Memory does not grow with the recording.
 ///
 /// @param csv_path  must not exist; nothing is left there on an error
-/// @return what was read, damage included
+/// @return result of the scan, including damage
 Result<RecordingScan> export_csv(const std::string& recording_path, const std::string& csv_path);
 
 }  // namespace proto

@@ -21,7 +21,7 @@
 namespace proto {
 namespace {
 
-// Programs that tell files by their first bytes look for these first words.
+// Programs that detect file types from the first bytes look for these words.
 constexpr const char* kFileText = "MATLAB 5.0 MAT-file, a recording of rigcal";
 
 using OpenMat = std::unique_ptr<mat_t, int (*)(mat_t*)>;
@@ -29,8 +29,7 @@ using MatVariable = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
 
 MatVariable own(matvar_t* variable) { return {variable, Mat_VarFree}; }
 
-// `values` column by column, as MATLAB keeps them. The library takes a pointer to what may change,
-// and copies it.
+// Writes `values` in column order, for MATLAB. The library copies the data.
 MatVariable make_matrix(const char* name, std::size_t rows, std::size_t columns,
                         std::vector<double> values) {
   std::array<std::size_t, 2> size = {rows, columns};
@@ -42,7 +41,7 @@ MatVariable make_text(const char* name, std::string text) {
   return own(Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UTF8, 2, size.data(), text.data(), 0));
 }
 
-// MATLAB takes letters, digits and underscores in the name of a field.
+// MATLAB field names may contain letters, digits and underscores.
 std::string field_name(const std::string& key) {
   std::string name;
   for (const char c : key) {
@@ -168,7 +167,7 @@ class MatWriter {
     return put_names(kMatUnits, units);
   }
 
-  // Columns as in a CSV file, seven a sensor; NaN where it was not read.
+  // Columns as in a CSV file, seven per sensor; NaN if it was not read.
   bool write_inertial() {
     const std::vector<std::string>& sensors = recording_.header.inertial_sensors;
     if (sensors.empty()) return true;

@@ -17,7 +17,7 @@ namespace {
 
 Error system_error(const std::string& path, const char* doing, int error_number) {
   ErrorCode code = ErrorCode::kInputOutput;
-  // A quota and a limit on file size are a full disk to the person at the rig.
+  // A quota or a limit on file size is reported as a full disk.
   if (error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG) {
     code = ErrorCode::kDiskFull;
   } else if (error_number == ENOENT) {
@@ -67,8 +67,8 @@ Status give_name(const std::string& path) {
   return sync_parent(path);
 }
 
-// Whoever writes a .part file holds a lock on it, which ends with the process. File systems without
-// locks tell nothing.
+// Returns whether another process is writing a .part file: it holds a lock that ends with the
+// process. File systems without locks give no information.
 bool is_being_written(const std::string& part) {
   const FileDescriptor file(::open(part.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   return file.get() >= 0 && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -122,7 +122,7 @@ class PosixOutputFile final : public OutputFile {
   }
 
   Status publish() override {
-    // Gives reserved blocks behind the end back.
+    // Releases reserved blocks beyond the end.
     if (Status cut = truncate(size_bytes_); !cut.ok()) return cut;
     if (Status synced = sync(); !synced.ok()) return synced;
     return give_name(path_);

@@ -12,7 +12,7 @@
 
 namespace proto {
 
-/// An identifier of the library's, closed at the end; negative: there is none.
+/// An HDF5 identifier, closed by the destructor; negative: none.
 class Hdf5Handle {
  public:
   Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
@@ -34,11 +34,11 @@ namespace {
 
 constexpr std::size_t kRowsMax = kTableSizeMax / sizeof(double);
 constexpr std::size_t kColumnsMax = 10'000;
-constexpr int kDepthMax = 16;  // of groups within groups
+constexpr int kDepthMax = 16;  // nesting depth of groups
 
 using Extent = std::array<hsize_t, 2>;
 
-/// Sizes of a data set of one or two dimensions; empty for any other.
+/// Returns the size of a data set of one or two dimensions; empty for any other.
 std::vector<hsize_t> extent_of(hid_t data_set) {
   const Hdf5Handle space(H5Dget_space(data_set), H5Sclose);
   const int dimensions = space.valid() ? H5Sget_simple_extent_ndims(space.id()) : -1;
@@ -50,11 +50,11 @@ std::vector<hsize_t> extent_of(hid_t data_set) {
 
 bool is_number(hid_t type) {
   const H5T_class_t kind = H5Tget_class(type);
-  // Truth values are an enumeration of whole numbers.
+  // HDF5 stores booleans as an enumeration of integers.
   return kind == H5T_INTEGER || kind == H5T_FLOAT || kind == H5T_ENUM;
 }
 
-/// Texts of fixed length in one dimension; empty where there are none.
+/// Returns the texts of a one-dimensional data set with fixed length; empty if it is not one.
 std::vector<std::string> texts_of(hid_t group, const std::string& name) {
   if (H5Lexists(group, name.c_str(), H5P_DEFAULT) <= 0) return {};
   const Hdf5Handle set(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
@@ -75,7 +75,7 @@ std::vector<std::string> texts_of(hid_t group, const std::string& name) {
   return texts;
 }
 
-/// Walks through the groups of a file.
+/// Collects the columns of a file's groups.
 class ColumnList {
  public:
   explicit ColumnList(std::vector<Hdf5File::Column>& columns) : columns_(columns) {}
@@ -94,7 +94,7 @@ class ColumnList {
       const Hdf5Handle object(H5Oopen(group, name.data(), H5P_DEFAULT), H5Oclose);
       if (!object.valid()) continue;
       const H5I_type_t kind = H5Iget_type(object.id());
-      // PyTables keeps the index of a table beside it.
+      // PyTables stores the index of a table beside it.
       const bool is_index = std::string_view(name.data()).starts_with("_i_");
       if (kind == H5I_GROUP && depth < kDepthMax && !is_index) {
         add_group(object.id(), prefix + name.data() + "/", depth + 1);
@@ -147,7 +147,7 @@ class ColumnList {
       columns_.push_back(column);
       return;
     }
-    // pandas keeps a frame's columns in blocks, and what they are called beside them.
+    // pandas stores a frame's columns in blocks, and their names beside them.
     const std::size_t values = name.rfind("_values");
     std::vector<std::string> names;
     if (values != std::string::npos) names = texts_of(group, name.substr(0, values) + "_items");
@@ -170,7 +170,7 @@ Hdf5File::Hdf5File(const std::string& path) : path_(path) {
   const auto size = std::filesystem::file_size(path, unknown);
   if (unknown) throw InputError(path + ": cannot be opened: " + unknown.message());
   if (size > kTableSizeMax) throw InputError(path + ": is larger than 1 GiB; cut it");
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // what is wrong is told by who called
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the caller reports errors
   file_ = std::make_shared<const Hdf5Handle>(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
                                              H5Fclose);
   if (!file_->valid()) throw InputError(path + ": is no HDF5 file, or damaged; save it again");

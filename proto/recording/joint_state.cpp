@@ -10,8 +10,7 @@ namespace {
 constexpr std::size_t kEncapsulationSize = 4;
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
-/// Takes primitives off bytes, each at a multiple of its size from the beginning. After the first
-/// that is not there, all are zero.
+/// Reads primitives, each aligned to a multiple of its size. After a missing one, all are zero.
 class CdrReader {
  public:
   CdrReader(std::span<const std::uint8_t> bytes, bool little_endian)
@@ -36,7 +35,7 @@ class CdrReader {
     return number;
   }
 
-  /// With its length before it, which counts a zero byte at the end.
+  /// Reads a text with its length before it, which includes a zero byte at the end.
   std::string take_text() {
     const auto size = take<std::uint32_t>();
     if (!ok_ || size > remaining() || (size > 0 && bytes_[at_ + size - 1] != 0)) {
@@ -48,7 +47,7 @@ class CdrReader {
     return text;
   }
 
-  /// Elements of a sequence that follows, each of at least so many bytes.
+  /// Reads the size of the following sequence, whose elements have at least this many bytes.
   std::size_t take_count(std::size_t element_size) {
     const std::size_t count = take<std::uint32_t>();
     ok_ = ok_ && count <= kJointsMax && count <= remaining() / element_size;
@@ -80,21 +79,21 @@ class CdrReader {
 }  // namespace
 
 std::optional<JointState> parse_joint_state(std::span<const std::uint8_t> bytes) {
-  // The first two bytes name the encoding: 0 is plain CDR with the most significant byte first, 1
-  // with the least; the others are options, of no use here.
+  // The first two bytes give the encoding: 0 is plain CDR in big-endian order, 1 in little-endian.
+  // The next two are options, which are ignored.
   if (bytes.size() < kEncapsulationSize || bytes[0] != 0 || bytes[1] > 1) return std::nullopt;
   CdrReader reader(bytes.subspan(kEncapsulationSize), bytes[1] == 1);
   JointState state;
   const auto seconds = reader.take<std::int32_t>();
   const auto nanoseconds = reader.take<std::uint32_t>();
   state.stamp_ns = seconds * kNanosecondsPerSecond + nanoseconds;
-  reader.take_text();  // the frame
+  reader.take_text();  // frame_id
   state.names.resize(reader.take_count(sizeof(std::uint32_t)));
   for (std::string& name : state.names) name = reader.take_text();
   state.positions = reader.take_numbers();
   state.velocities = reader.take_numbers();
   state.efforts = reader.take_numbers();
-  constexpr std::size_t kPaddingMax = 7;  // that a writer may put behind
+  constexpr std::size_t kPaddingMax = 7;  // padding that a writer may append
   const auto fits = [&](const std::vector<double>& values) {
     return values.empty() || values.size() == state.names.size();
   };

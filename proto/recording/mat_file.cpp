@@ -15,13 +15,14 @@ namespace {
 using VariableInfo = std::unique_ptr<matvar_t, void (*)(matvar_t*)>;
 
 constexpr std::size_t kVariablesMax = 10'000;
-constexpr std::size_t kElementsMax = kTableSizeMax / sizeof(double);  // of one variable
+constexpr std::size_t kElementsMax =
+    kTableSizeMax / sizeof(double);  // largest size of one variable
 
 VariableInfo owned(matvar_t* variable) { return {variable, Mat_VarFree}; }
 
-void be_silent(int, char*) {}  // what is wrong is told by who called
+void be_silent(int, char*) {}  // errors are reported by the caller
 
-/// Elements, or kElementsMax + 1 where there are more than anybody may ask for.
+/// Returns the number of elements, or kElementsMax + 1 if there are more.
 std::size_t element_count(const matvar_t& variable) {
   std::size_t count = 1;
   for (int k = 0; k < variable.rank; ++k) {
@@ -101,7 +102,7 @@ std::size_t size_of(matio_classes type) {
   }
 }
 
-/// A text whose characters take one or two bytes, as far as they are ASCII.
+/// Returns the ASCII part of a text with one or two bytes per character.
 std::string text_of(const matvar_t& variable) {
   const std::size_t width =
       variable.data_type == MAT_T_UINT16 || variable.data_type == MAT_T_UTF16 ? 2 : 1;

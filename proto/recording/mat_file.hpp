@@ -9,7 +9,7 @@ struct _mat_t;
 
 namespace proto {
 
-/// A MAT file, version 4, 5 or 7.3, to read from: real numbers, full, and texts.
+/// Reads real full matrices and texts from a MAT file, version 4, 5 or 7.3.
 class MatFile {
  public:
   /// A variable without its content.
@@ -17,22 +17,22 @@ class MatFile {
     std::string name;
     std::size_t rows = 0;
     std::size_t columns = 0;
-    bool is_numeric = false;  ///< a full real matrix of numbers or truth values
+    bool is_numeric = false;  ///< a full real matrix of numbers or booleans
   };
 
-  /// @throws InputError naming the file, for one that is no MAT file, or larger than kTableSizeMax
+  /// @throws InputError naming the file if it is not a MAT file, or larger than kTableSizeMax
   explicit MatFile(const std::string& path);
 
   const std::vector<Variable>& variables() const { return variables_; }
 
-  /// Null where there is none of that name.
+  /// Returns the variable of that name; null if there is none.
   const Variable* find(const std::string& name) const;
 
-  /// Content of a numeric variable, column by column.
-  /// @throws InputError naming file and variable, for one that is missing, no numbers or damaged
+  /// Returns the content of a numeric variable, column by column.
+  /// @throws InputError naming file and variable if it is missing, not numeric or damaged
   std::vector<double> read(const std::string& name) const;
 
-  /// Content of a cell of texts, or of one text. @throws InputError likewise
+  /// Returns the content of a cell array of texts, or of one text. @throws InputError likewise
   std::vector<std::string> read_texts(const std::string& name) const;
 
  private:

@@ -25,7 +25,7 @@ bool expand_lz4(std::span<const std::uint8_t> records, Bytes& out) {
     read += taken;
     written += made;
     goes_on = read < records.size() && (taken > 0 || made > 0);
-    fine = fine && (goes_on || hint == 0);  // else the frame is not whole
+    fine = fine && (goes_on || hint == 0);  // otherwise the frame is incomplete
   }
   LZ4F_freeDecompressionContext(context);
   return fine && read == records.size() && written == out.size();

@@ -8,13 +8,13 @@
 
 namespace proto {
 
-/// Whether chunks compressed so can be read: "zstd", "lz4" (frames), or "" for plain ones.
+/// Returns whether this compression can be read: "zstd", "lz4" (frames), or "" for none.
 bool is_known_compression(std::string_view compression);
 
-/// Expands the records of a chunk into `out`.
+/// Decompresses the records of a chunk into `out`.
 /// @param compression  "zstd" or "lz4"
-/// @param size         that the chunk declares; memory for it is taken beforehand
-/// @return false where the bytes are damaged, or do not expand to exactly `size`
+/// @param size         uncompressed size given in the chunk; allocated beforehand
+/// @return false if the bytes are damaged, or do not expand to exactly `size`
 bool expand_records(std::string_view compression, std::span<const std::uint8_t> records,
                     std::size_t size, Bytes& out);
 

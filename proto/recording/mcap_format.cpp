@@ -5,7 +5,7 @@
 namespace proto {
 namespace {
 
-// Writes a record's header, lets `put_content` append the content, and fills in the length.
+// Writes a record: its header, the content by `put_content`, and then the length in the header.
 template <typename PutContent>
 void put_framed(Bytes& out, McapOpcode opcode, const PutContent& put_content) {
   put(out, static_cast<std::uint8_t>(opcode));
@@ -15,7 +15,7 @@ void put_framed(Bytes& out, McapOpcode opcode, const PutContent& put_content) {
   put_at(out, length_at, static_cast<std::uint64_t>(out.size() - length_at - 8));
 }
 
-// An array: u32 length in bytes, then the entries.
+// Writes an array: a u32 length in bytes, then the entries.
 template <typename PutEntries>
 void put_array(Bytes& out, const PutEntries& put_entries) {
   const std::size_t length_at = out.size();

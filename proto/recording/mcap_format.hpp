@@ -48,7 +48,7 @@ struct McapHeader {
   std::string library;
 };
 
-/// Id 0 means "no schema" and is never defined.
+/// Id 0 means "no schema" and is never used.
 struct McapSchema {
   std::uint16_t id = 0;
   std::string name;
@@ -88,7 +88,7 @@ struct McapAttachment {
   Bytes data;
 };
 
-/// A chunk's fields; `records` points into the caller's bytes.
+/// Fields of a chunk; `records` points into the caller's bytes.
 struct McapChunk {
   std::uint64_t start_time_ns = 0;
   std::uint64_t end_time_ns = 0;
@@ -108,7 +108,7 @@ struct McapChunkIndex {
   std::uint64_t start_time_ns = 0;
   std::uint64_t end_time_ns = 0;
   std::uint64_t chunk_offset = 0;
-  std::uint64_t chunk_size = 0;  // with its record header
+  std::uint64_t chunk_size = 0;  // including its record header
   std::vector<std::pair<std::uint16_t, std::uint64_t>> message_index_offsets;
   std::uint64_t message_index_size = 0;
   std::uint64_t records_size = 0;
@@ -126,13 +126,13 @@ struct McapStatistics {
   std::map<std::uint16_t, std::uint64_t> channel_message_counts;
 };
 
-/// Where a record was written: its offset and size with the record header, for its index.
+/// Location of a record: its offset and its size with the record header, for the index.
 struct McapExtent {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };
 
-/// Each appends one whole record.
+/// Each of these appends one complete record.
 void put_record(Bytes& out, const McapHeader& header);
 void put_record(Bytes& out, const McapSchema& schema);
 void put_record(Bytes& out, const McapChannel& channel);
@@ -148,16 +148,16 @@ void put_attachment_index(Bytes& out, const McapExtent& extent, const McapAttach
 void put_summary_offset(Bytes& out, McapOpcode group, const McapExtent& extent);
 void put_data_end(Bytes& out, std::uint32_t data_crc);
 
-/// Each reads the content of one record, without its header. Nothing if it is not exactly that.
-/// Trailing bytes, which a later version of the format may add, are refused too: in a format whose
-/// lengths are not protected, exactness is what tells a damaged length from a good one.
+/// Each of these parses the content of one record, without its header. Returns nothing if the
+/// content does not match exactly. Trailing bytes, which a later format version may add, are
+/// rejected too: lengths have no checksum, so only an exact match shows a valid length.
 std::optional<McapHeader> parse_header(std::span<const std::uint8_t> content);
 std::optional<McapSchema> parse_schema(std::span<const std::uint8_t> content);
 std::optional<McapChannel> parse_channel(std::span<const std::uint8_t> content);
 std::optional<McapMessage> parse_message(std::span<const std::uint8_t> content);
 std::optional<McapChunk> parse_chunk(std::span<const std::uint8_t> content);
 std::optional<McapMetadata> parse_metadata(std::span<const std::uint8_t> content);
-/// @param intact  set to whether the attachment's own checksum is right or was not computed
+/// @param intact  set to whether the attachment's checksum is right or absent
 std::optional<McapAttachment> parse_attachment(std::span<const std::uint8_t> content, bool& intact);
 bool is_message_index(std::span<const std::uint8_t> content);
 

@@ -11,13 +11,14 @@ namespace proto {
 namespace {
 
 constexpr std::uint64_t kRecordSizeMax = 64u << 20;  // content of one record [byte]
-constexpr std::uint64_t kExpandedFree = 1u << 30;    // chunks of any file may expand to [byte]
-constexpr std::uint64_t kExpandedShare = 256;        // and beyond that to so many times its size
+constexpr std::uint64_t kExpandedFree = 1u << 30;    // all chunks of a file may expand to [byte]
+constexpr std::uint64_t kExpandedShare = 256;        // plus this many times the file's size
 constexpr std::size_t kProblemsMax = 16;
 constexpr auto kOpcodeMax = static_cast<std::uint8_t>(McapOpcode::kDataEnd);
-constexpr std::size_t kSearchWindow = 64u << 10;  // read at once while searching for a chunk [byte]
-constexpr std::size_t kChunkFixedSize = 40;       // content of a chunk without name and records
-constexpr std::size_t kCompressionNameMax = 4;    // of one that is known
+constexpr std::size_t kSearchWindow =
+    64u << 10;  // bytes read at once while searching for a chunk [byte]
+constexpr std::size_t kChunkFixedSize = 40;     // content of a chunk without name and records
+constexpr std::size_t kCompressionNameMax = 4;  // longest name of a known compression
 
 struct Declarations {
   std::map<std::uint16_t, McapSchema> schemas;
@@ -27,7 +28,7 @@ struct Declarations {
   void merge(Declarations&& newer);
 };
 
-// Adds or replaces a schema or channel; false if the content is not one.
+// Adds or replaces a schema or channel; returns false if the content is not valid.
 bool Declarations::take(McapOpcode opcode, std::span<const std::uint8_t> content) {
   if (opcode == McapOpcode::kSchema) {
     auto schema = parse_schema(content);
@@ -44,7 +45,7 @@ void Declarations::merge(Declarations&& newer) {
   for (auto& [id, channel] : newer.channels) channels[id] = std::move(channel);
 }
 
-// What a chunk holds, once it has proved intact.
+// Content of an intact chunk.
 struct ChunkContent {
   Declarations declarations;
   std::vector<McapMessage> messages;
@@ -55,7 +56,7 @@ struct RecordHeader {
   std::uint64_t size;
 };
 
-// A whole chunk of matching sizes with a checksum could start with these bytes.
+// Returns whether a complete chunk with consistent sizes and a checksum may start with these bytes.
 bool may_start_chunk(std::span<const std::uint8_t> bytes, std::uint64_t remaining) {
   ByteCursor cursor(bytes);
   if (cursor.take<std::uint8_t>() != static_cast<std::uint8_t>(McapOpcode::kChunk)) return false;
@@ -113,16 +114,16 @@ class Scanner {
   McapVisitor& visitor_;
   const std::uint64_t size_;
   std::uint64_t offset_ = 0;
-  std::uint64_t trusted_end_ = 0;   // end of the last record whose content was exactly right
-  std::uint64_t kept_bytes_ = 0;    // in records that were used or may be ignored
-  std::uint64_t kept_end_ = 0;      // where the last of them ends
+  std::uint64_t trusted_end_ = 0;   // end of the last record that parsed exactly
+  std::uint64_t kept_bytes_ = 0;    // bytes in records that were used or may be skipped
+  std::uint64_t kept_end_ = 0;      // end of the last such record
   std::uint64_t searched_to_ = 0;   // no chunk starts between trusted_end_ and here
   std::uint64_t search_budget_;     // bytes that may still be read to verify candidates [byte]
   std::uint64_t expansion_budget_;  // bytes that compressed chunks may still expand to [byte]
   std::uint32_t data_crc_ = 0;
   bool data_crc_known_ = true;
-  bool ended_ = false;    // by the file
-  bool stopped_ = false;  // by the visitor
+  bool ended_ = false;    // the end of the file was reached
+  bool stopped_ = false;  // the visitor ended the scan
   Declarations declarations_;
   Bytes content_, expanded_;
   McapScan scan_;
@@ -134,8 +135,8 @@ void Scanner::note(std::uint64_t offset, const std::string& text) {
   }
 }
 
-// Counts the bytes from offset_ to `end` as used, none of them twice: a search may go back behind a
-// record that was skipped on the word of its length.
+// Counts the bytes from offset_ to `end` as used, each once, although a search may return to before
+// a record whose length was trusted.
 void Scanner::keep(std::uint64_t end) {
   const std::uint64_t begin = std::max(offset_, kept_end_);
   if (end > begin) kept_bytes_ += end - begin;
@@ -163,7 +164,7 @@ Status Scanner::read_opening() {
   return success();
 }
 
-// One record, or the way out of a broken place.
+// Reads one record, or continues after a damaged one.
 Status Scanner::step() {
   if (remaining() == 0) {
     ended_ = true;
@@ -177,7 +178,7 @@ Status Scanner::step() {
   const auto opcode = static_cast<McapOpcode>(cursor.take<std::uint8_t>());
   const RecordHeader header{opcode, cursor.take<std::uint64_t>()};
   if (header.size > remaining() - kMcapRecordHeaderSize) {
-    // An attachment may be a recording itself: its chunks are not ours to find.
+    // An attachment may be a recording itself, whose chunks must not be found.
     if (opcode == McapOpcode::kAttachment && is_cut_attachment(header.size)) search_budget_ = 0;
     return resynchronise("the file ends inside a record");
   }
@@ -228,7 +229,7 @@ Status Scanner::take_record(const RecordHeader& header) {
     case McapOpcode::kDataEnd:
       return take_ending();
     default:
-      // A kind of record this version does not know may be skipped, but its length proves nothing.
+      // A record of an unknown type is skipped, but its length does not become trusted.
       exact = static_cast<std::uint8_t>(header.opcode) > kOpcodeMax;
       if (!exact) break;
       keep(record_end);
@@ -241,7 +242,7 @@ Status Scanner::take_record(const RecordHeader& header) {
   return success();
 }
 
-// Why a chunk cannot be used, or nothing and its content.
+// Returns why a chunk cannot be used, or nothing and its content.
 std::optional<std::string> Scanner::check_chunk(const McapChunk& chunk,
                                                 ChunkContent& content) const {
   if (chunk.uncompressed_crc != 0 && crc32(chunk.records) != chunk.uncompressed_crc) {
@@ -284,8 +285,8 @@ void Scanner::deliver(const std::vector<McapMessage>& messages) {
   }
 }
 
-// Puts plain records in place of compressed ones.
-// @return false where they are damaged; an error where they are what is not read
+// Replaces compressed records by uncompressed ones.
+// @return false if they are damaged; an error if their compression or size is not supported
 Result<bool> Scanner::expand(McapChunk& chunk) {
   if (chunk.compression.empty()) return true;
   const std::string remedy =
@@ -325,12 +326,12 @@ Status Scanner::take_chunk(std::uint64_t record_end) {
   if (problem) {
     ++scan_.damaged_chunk_count;
     note(offset_, *problem);
-    // Its length may be right nevertheless. If not, the search starts inside this chunk.
+    // Its length may be right nevertheless. If not, the search restarts within this chunk.
     offset_ = record_end;
     return success();
   }
   ++scan_.intact_chunk_count;
-  // Declarations inside are protected by the chunk's checksum and replace those that are not.
+  // Declarations in a chunk are protected by its checksum and replace unprotected ones.
   declarations_.merge(std::move(content.declarations));
   deliver(content.messages);
   keep(record_end);
@@ -338,7 +339,7 @@ Status Scanner::take_chunk(std::uint64_t record_end) {
   return success();
 }
 
-// The summary behind summary_start, the footer and the closing magic are all there.
+// Returns whether the summary from summary_start, the footer and the closing magic are intact.
 bool Scanner::summary_is_intact(std::uint64_t summary_start) const {
   constexpr std::uint64_t kEndSize =
       kMcapRecordHeaderSize + kMcapFooterContentSize + kMcapMagic.size();
@@ -374,8 +375,8 @@ Status Scanner::take_ending() {
   return success();
 }
 
-// True if what is left starts like an attachment of just this size: then it was cut off, and its
-// length is not what is damaged.
+// Returns whether the remaining bytes start like an attachment of exactly this size. Then the file
+// was cut off, and the length is not damaged.
 bool Scanner::is_cut_attachment(std::uint64_t size) const {
   constexpr std::uint64_t kLookAhead = 4096;  // the names are shorter than that
   Bytes bytes(static_cast<std::size_t>(std::min(remaining() - kMcapRecordHeaderSize, kLookAhead)));
@@ -389,7 +390,7 @@ bool Scanner::is_cut_attachment(std::uint64_t size) const {
   return !cursor.ok() || size == before_data + data_size + 4;
 }
 
-// The record at offset_ cannot be what it claims: goes on at the next chunk that can be proved.
+// The record at offset_ is damaged: continues at the next verified chunk.
 Status Scanner::resynchronise(const std::string& reason) {
   note(offset_, reason);
   data_crc_known_ = false;

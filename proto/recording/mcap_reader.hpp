@@ -11,8 +11,8 @@
 
 namespace proto {
 
-/// Receives what a scan finds, in the order of the file. Each function returns true to go on, false
-/// to end the scan. References are valid during the call only.
+/// Receives the results of a scan, in the order of the file. Each function returns true to
+/// continue, false to end the scan. References are valid during the call only.
 class McapVisitor {
  public:
   virtual ~McapVisitor() = default;
@@ -24,33 +24,34 @@ class McapVisitor {
   virtual bool on_attachment(const McapAttachment&) { return true; }
 };
 
-/// What a scan found, damage included.
+/// Results of a scan, including damage.
 struct McapScan {
   McapHeader header;
-  bool finished = false;  ///< the file ends as a finished recording does; else it was cut off
+  bool finished = false;  ///< the file has the ending of a finished recording; else it was cut off
   std::uint64_t message_count = 0;
   std::uint64_t intact_chunk_count = 0;
-  std::uint64_t damaged_chunk_count = 0;  ///< among those that could be found at all
-  std::uint64_t skipped_bytes = 0;        ///< that belong to no intact record
-  std::vector<std::string> problems;      ///< the first 16, in words, with offsets
+  std::uint64_t damaged_chunk_count = 0;  ///< among the chunks that could be found
+  std::uint64_t skipped_bytes = 0;        ///< bytes outside intact records
+  std::vector<std::string> problems;      ///< the first 16 problems, in words, with offsets
 
   bool intact() const { return finished && problems.empty(); }
 };
 
-/// Reads every intact chunk of an MCAP file, finished, cut off or damaged, and hands over its
-/// messages. A chunk is all or nothing: its checksum is right, each record in it parses exactly,
-/// each message has a declared channel and a time within the chunk; else the chunk is dropped and
-/// counted. Where the sequence of records is broken, the next chunk with a checksum is searched
-/// for. Metadata and attachments between records are handed over as they come.
+/// Reads every intact chunk of an MCAP file (finished, cut off or damaged) and passes its messages
+/// on. A chunk is used as a whole or not at all: its checksum must be right, each record in it must
+/// parse exactly, and each message must have a declared channel and a time within the chunk. Other
+/// chunks are dropped and counted. After a damaged record, the scan continues at the next chunk
+/// with a valid checksum. Metadata and attachments between records are passed on.
 ///
 /// Chunks compressed with zstd or lz4 are expanded.
 ///
-/// Bounded whatever the bytes say: one record of at most 64 MiB in memory, and what a chunk expands
-/// to, as much at most; time linear in the file's size, of which all chunks may expand to 256 times
-/// (and 1 GiB). Messages outside chunks carry no checksum and are not read (a problem is noted).
+/// Time and memory are bounded for any content. Memory: one record of at most 64 MiB and one
+/// expanded chunk of at most the same. Time: linear in the file's size; all chunks together may
+/// expand to 1 GiB plus 256 times that size. Messages outside chunks have no checksum and are not
+/// read (a problem is noted).
 ///
-/// @return kDamaged if the file does not start as an MCAP file, kUnsupported for chunks
-///         compressed otherwise or too large, kInputOutput if the disk fails
+/// @return kDamaged if the file does not start as an MCAP file, kUnsupported for chunks with
+///     another compression or too large ones, kInputOutput if the disk fails
 Result<McapScan> scan_mcap(const InputFile& file, McapVisitor& visitor);
 
 }  // namespace proto

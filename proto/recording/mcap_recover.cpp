@@ -11,7 +11,7 @@
 namespace proto {
 namespace {
 
-// Everything a message says, chained in order.
+// Hashes the whole content of all messages, in order.
 std::uint32_t extend_digest(std::uint32_t digest, const McapChannel& channel,
                             const McapSchema* schema, const McapMessage& message) {
   Bytes facts;

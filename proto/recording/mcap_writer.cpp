@@ -10,7 +10,7 @@ namespace proto {
 namespace {
 
 constexpr std::size_t kMessageSizeMax = 16u << 20;  // [byte]
-// Room kept for what is written about a full disk, beside the summary [byte].
+// Reserve for messages about a full disk, in addition to the summary [byte].
 constexpr std::uint64_t kReserveSlack = 128u << 10;
 
 }  // namespace
@@ -51,7 +51,7 @@ std::uint16_t McapWriter::add_channel(const std::string& topic, const std::strin
   return id;
 }
 
-// What the end of the file will need: the summary as it stands, and room to say what happened.
+// Returns the space needed to end the file: the current summary, and messages about the reason.
 std::uint64_t McapWriter::reserve_size() const {
   std::uint64_t declarations = 0;
   for (const McapSchema& schema : schemas_) declarations += schema.data.size() + 256;
@@ -67,7 +67,7 @@ McapWriter::BlockOutcome McapWriter::write_block(std::span<const std::uint8_t> b
   if (reserved.ok()) {
     reserve_used_ = 0;
   } else {
-    // The last reserve that was granted holds this block, some more, and the summary.
+    // The last granted reserve has room for this block, some more, and the summary.
     reserve_used_ += block.size();
     if (reserve_used_ > largest_block_ + kReserveSlack) return {false, reserved};
   }
@@ -115,7 +115,7 @@ Status McapWriter::write_message(const McapMessage& message) {
   return ended;
 }
 
-// Declarations that are new, the chunk, and its message indexes; fills in where they will lie.
+// Returns new declarations, the chunk and its message indexes, with their offsets in `index`.
 Bytes McapWriter::make_chunk_block(McapChunkIndex& index) const {
   Bytes block;
   block.reserve(chunk_.records.size() + 24 * chunk_.message_count + 512);
@@ -163,7 +163,7 @@ void McapWriter::clear_chunk() {
 
 Status McapWriter::flush() {
   if (chunk_.message_count == 0) return success();
-  // The block declares everything known by now, and so must the chunk.
+  // The block declares everything known so far, and so must the chunk.
   put_declarations(chunk_.records, chunk_schema_count_, chunk_channel_count_);
   chunk_schema_count_ = schemas_.size();
   chunk_channel_count_ = channels_.size();
@@ -203,7 +203,7 @@ Status McapWriter::write_attachment(const McapAttachment& attachment) {
   return outcome.status;
 }
 
-// Data end, summary, summary offsets, footer and magic, for a file that is size_bytes_ long.
+// Returns data end, summary, summary offsets, footer and magic, for a file of size_bytes_.
 Bytes McapWriter::make_ending() const {
   Bytes out;
   put_data_end(out, data_crc_);

@@ -16,60 +16,55 @@ namespace proto {
 struct McapWriterOptions {
   std::string profile = {};
   std::string library = "rigcal";
-  /// A chunk ends when a message's log time is this much later than its first: what a crash loses.
+  /// Longest time from a chunk's first message to its last; a crash loses one chunk.
   std::uint64_t chunk_duration_ns = 250'000'000;
   /// A chunk also ends at this size, whatever its duration.
   std::size_t chunk_size_bytes_max = 1 << 20;
 };
 
-/// Writes an MCAP file: chunks with CRC and message indexes, a CRC over the data section, and a
-/// summary with schemas, channels, statistics, all indexes and summary offsets. Not compressed.
+/// Writes an uncompressed MCAP file: chunks with CRC and message indexes, a CRC over the data
+/// section, and a summary with schemas, channels, statistics, all indexes and summary offsets.
 ///
-/// Everything reaches the file in blocks that stand or fall together (a chunk with its indexes, a
-/// metadata record, the summary). A block that cannot be written is dropped and counted, and the
-/// file is cut back to the end of the block before, so that it always is a sequence of intact
-/// records. The writer stays usable: the next block may fit.
+/// Blocks are written atomically (a chunk with its indexes, a metadata record, the summary). If a
+/// block cannot be written, it is dropped and counted, and the file is truncated to the block
+/// before, so that it always is a sequence of intact records. The next block may fit.
 ///
-/// A full disk is noticed early: space for the summary and some blocks more is kept reserved
-/// behind the end. kDiskFull from a write means either that this reserve is now in use (then
-/// dropped_message_count() did not grow: everything is in the file, and there is room left for the
-/// reason and for finish()) or that a block was dropped. Stop recording in both cases, write why,
-/// and finish.
+/// A full disk is detected early, because space for the summary and some more blocks is reserved
+/// beyond the end. kDiskFull from a write means one of two things. Either the reserve is now in
+/// use: dropped_message_count() did not increase, and there is room for the reason and for
+/// finish(). Or a block was dropped. In both cases stop recording, write the reason, and finish.
 ///
-/// Schemas and channels are written twice, before the first chunk that needs them and, protected
-/// by its CRC, in that chunk.
+/// Schemas and channels are written before the first chunk that needs them, and again within it.
 ///
-/// For one thread, except sync().
+/// Not thread-safe, except sync().
 class McapWriter {
  public:
   McapWriter(std::unique_ptr<OutputFile> file, McapWriterOptions options);
-  ~McapWriter() = default;  // leaves an unfinished file as it is: `rigcal recover` reads it
+  ~McapWriter() = default;  // leaves an unfinished file unchanged, for `rigcal recover`
   McapWriter(McapWriter&&) noexcept = default;
   McapWriter& operator=(McapWriter&&) noexcept = default;
 
-  /// Writes the magic and the header. Call it first.
+  /// Writes the magic and the header. Must be called first.
   Status start();
 
   /// Declares a channel; at most 65 535. Channels with equal schemas share one schema record. An
   /// empty schema name means no schema.
-  /// @return the channel's id, to be used with write_message
+  /// @return the channel's id for write_message
   std::uint16_t add_channel(const std::string& topic, const std::string& message_encoding,
                             const std::string& schema_name, const std::string& schema_encoding,
                             std::span<const std::uint8_t> schema_data, McapMap metadata = {});
 
-  /// Appends a message to the current chunk; ends the chunk before it where its time has come. The
-  /// status is that of the chunk that ended; the message itself is always taken, unless larger
-  /// than 16 MiB (kTooLarge).
+  /// Appends a message to the current chunk, after ending the chunk if it is due. The status is
+  /// that of the ended chunk. The message is always accepted, unless above 16 MiB (kTooLarge).
   Status write_message(const McapMessage& message);
 
   Status write_metadata(const McapMetadata& metadata);
   Status write_attachment(const McapAttachment& attachment);
 
-  /// Ends the current chunk and hands it to the operating system.
+  /// Ends the current chunk and passes it to the operating system.
   Status flush();
 
-  /// Makes everything flushed so far durable. The only call that may come from another thread while
-  /// this one writes; it takes as long as the disk takes.
+  /// Makes all flushed data durable. May be called from another thread during a write.
   Status sync() { return file_->sync(); }
 
   /// Flushes and writes the summary; the file is then a complete recording under its working name.
@@ -80,24 +75,24 @@ class McapWriter {
 
   const McapStatistics& statistics() const { return statistics_; }
 
-  /// Messages in blocks that could not be written.
+  /// Number of messages in blocks that could not be written.
   std::uint64_t dropped_message_count() const { return dropped_message_count_; }
 
-  /// Bytes of intact blocks in the file.
+  /// Size of the intact blocks in the file [byte].
   std::uint64_t size_bytes() const { return size_bytes_; }
 
  private:
-  // The chunk being filled: its records and what its indexes will say.
+  // The current chunk: its records and the data for its indexes.
   struct OpenChunk {
     Bytes records;
     std::map<std::uint16_t, McapMessageIndex> message_indexes;  // by channel
     std::uint64_t message_count = 0;
-    std::uint64_t first_time_ns = 0;  // of the message that opened it
+    std::uint64_t first_time_ns = 0;  // time of its first message
     std::uint64_t start_time_ns = 0;
     std::uint64_t end_time_ns = 0;
   };
 
-  // A block can be written and yet report that the reserve is in use.
+  // A block may be written although the status reports that the reserve is in use.
   struct BlockOutcome {
     bool written;
     Status status;
@@ -131,7 +126,7 @@ class McapWriter {
   std::uint64_t largest_block_ = 0;
   std::uint64_t reserve_used_ = 0;
   std::uint32_t data_crc_ = 0;
-  bool broken_ = false;  // the file could not be cut back to an intact end
+  bool broken_ = false;  // the file could not be truncated to an intact end
 };
 
 }  // namespace proto

@@ -16,7 +16,7 @@ void add_file(const google::protobuf::FileDescriptor& file,
   file.CopyTo(set.add_file());
 }
 
-// The schema of a message as MCAP wants it: a FileDescriptorSet with everything it depends on.
+// Returns a message's schema in MCAP's form: a FileDescriptorSet with all its dependencies.
 std::string file_descriptor_set(const google::protobuf::Descriptor& type) {
   google::protobuf::FileDescriptorSet set;
   add_file(*type.file(), set);

@@ -9,7 +9,7 @@
 
 namespace proto {
 
-/// Declares a channel of Protobuf messages, with the schema that a reader needs for them.
+/// Declares a channel of Protobuf messages with their schema.
 /// @return its id
 std::uint16_t add_message_channel(McapWriter& writer, const std::string& topic,
                                   const google::protobuf::Descriptor& type, McapMap metadata = {});

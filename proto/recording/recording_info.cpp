@@ -68,7 +68,7 @@ class Inspector final : public RecordingVisitor {
         ++channel.invalid_count;
         continue;
       }
-      // fmin and fmax let a number win over the NaN of the beginning.
+      // fmin and fmax prefer a number to the initial NaN.
       channel.angle_rad_min = std::fmin(channel.angle_rad_min, sample.angle_rad[c]);
       channel.angle_rad_max = std::fmax(channel.angle_rad_max, sample.angle_rad[c]);
     }

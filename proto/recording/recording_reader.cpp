@@ -30,8 +30,8 @@ std::optional<RecordingHeader> parse_recording_header(const McapMap& values) {
   return header;
 }
 
-// The parts of `holes` that no entry of `listed` covers. Both are sorted here by sequence; holes do
-// not overlap each other, as the samples between them are in order.
+// Returns the parts of `holes` that no entry of `listed` covers. Sorts both by sequence. Holes do
+// not overlap, because samples are in order.
 std::vector<Gap> subtract(const std::vector<Gap>& holes, std::vector<Gap> listed) {
   std::sort(listed.begin(), listed.end(),
             [](const Gap& a, const Gap& b) { return a.first_sequence < b.first_sequence; });
@@ -61,7 +61,7 @@ std::vector<Gap> subtract(const std::vector<Gap>& holes, std::vector<Gap> listed
 
 class Decoder final : public McapVisitor {
  public:
-  /// @param lists_gaps  false: gaps are read, and neither kept nor handed over
+  /// @param lists_gaps  false: Gap messages are decoded, but neither stored nor passed on
   Decoder(RecordingVisitor& visitor, bool lists_gaps)
       : visitor_(visitor), lists_gaps_(lists_gaps) {}
 
@@ -110,7 +110,7 @@ class Decoder final : public McapVisitor {
     return true;
   }
 
-  // The sample channel repeats the header, and there a chunk's checksum protects it.
+  // The metadata of the sample channel repeats the header, protected by the chunk's checksum.
   void deliver_header(const McapMap& protected_values) {
     if (auto header = parse_recording_header(protected_values)) header_ = std::move(*header);
     if (header_) {
@@ -120,7 +120,7 @@ class Decoder final : public McapVisitor {
     header_delivered_ = header_.has_value();
   }
 
-  /// Call it when everything was read. False if this is no recording of ours.
+  /// To be called at the end. Returns false if the file is not a recording of this program.
   bool finish() {
     if (!header_delivered_) deliver_header({});
     report_unlisted_holes();
@@ -130,8 +130,7 @@ class Decoder final : public McapVisitor {
   RecordingScan& scan() { return scan_; }
 
  private:
-  // A gap message may come before or after the samples around it, so what is not listed is known
-  // only at the end.
+  // Gap messages may follow the samples around them, so unlisted holes are known at the end.
   void report_unlisted_holes() {
     for (const Gap& hole : subtract(holes_, listed_)) visitor_.on_gap(hole);
   }
@@ -165,7 +164,7 @@ class Decoder final : public McapVisitor {
 
   RecordingVisitor& visitor_;
   const bool lists_gaps_;
-  RecordingRules rules_{0};  // no sample fits before there is a header
+  RecordingRules rules_{0};  // no sample is valid before the header
   std::optional<RecordingHeader> header_;
   bool header_delivered_ = false;
   std::optional<std::uint64_t> expected_;  // sequence of the next sample

@@ -10,7 +10,7 @@
 
 namespace proto {
 
-/// Receives a recording piece by piece, in the order of the file.
+/// Receives the content of a recording, in the order of the file.
 class RecordingVisitor {
  public:
   virtual ~RecordingVisitor() = default;
@@ -26,24 +26,25 @@ class RecordingVisitor {
   virtual void on_metadata(const McapMetadata&) {}  ///< records other than the header
 };
 
-/// What a recording turned out to be, beside its content.
+/// Result of reading a recording, without its content.
 struct RecordingScan {
   McapScan container;
   std::uint64_t sample_count = 0;
-  std::uint64_t unreadable_count = 0;  ///< messages on our topics that break RecordingRules
-  std::string first_breach;            ///< of those: what was wrong, as a clause
+  std::uint64_t unreadable_count = 0;  ///< messages on known topics that violate RecordingRules
+  std::string first_breach;            ///< the first violation, as a clause
   std::uint64_t foreign_count = 0;     ///< messages on other topics
 };
 
-/// Reads everything intact in a recording, finished or not; damage is dropped and counted.
-/// Only what keeps to RecordingRules is handed over, so that no sample is ever seen twice; the rest
-/// counts as unreadable. Samples that are missing without a Gap
-/// message that says so are reported at the end, as gaps with cause kNotListed.
+/// Reads all intact content of a recording, finished or not. Damage is dropped and counted. Only
+/// messages that satisfy RecordingRules are passed on, so that each sample occurs once; others are
+/// counted as unreadable. Missing samples without a Gap message are reported at the end as
+/// kNotListed.
 ///
-/// @return kDamaged if it is no MCAP file or no recording of this program, or a scan's error
+/// @return kDamaged if it is not an MCAP file or not a recording of this program, or the scan's
+///     error
 Result<RecordingScan> scan_recording(const InputFile& file, RecordingVisitor& visitor);
 
-/// The same without anybody to tell, in memory that does not grow with the recording.
+/// As above, without a visitor. Memory does not grow with the recording.
 Result<RecordingScan> check_recording(const InputFile& file);
 
 /// A whole recording in memory.
@@ -60,7 +61,7 @@ struct Recording {
   RecordingScan scan;
 };
 
-/// @param size_bytes_max  a larger file is kTooLarge; the content takes about four times its size
+/// @param size_bytes_max  a larger file is kTooLarge; the content needs about four times its size
 Result<Recording> read_recording(const InputFile& file,
                                  std::uint64_t size_bytes_max = std::uint64_t{4} << 30);
 Result<Recording> read_recording(const std::string& path);

@@ -8,16 +8,16 @@
 
 namespace proto {
 
-/// Name of the event that tells an ending which nobody declared.
+/// Name of the event for a run whose end was not recorded.
 inline constexpr const char* kInterruptedEvent = "interrupted";
 
-/// The event for the end of a recording whose recorder ended without finishing it, as after a
-/// crash: nobody could write down how the run ended. A trip if the unit was driving, because then
-/// its own ttl switched the output off.
-/// @param last  sample; nothing if there is none
+/// Returns the event for the end of a recording whose recorder did not finish it, e.g. after a
+/// crash. It is a trip if the unit was driving, because the unit then switched its output off when
+/// the command's ttl expired.
+/// @param last  last sample; nothing if there is none
 Event interruption_event(const RecordingHeader& header, const std::optional<Sample>& last);
 
-/// recover_mcap for a recording of this program, with the interruption_event where one is due.
+/// Recovers a recording of this program with recover_mcap, adding an interruption_event if needed.
 Result<McapRecovery> recover_recording(const std::string& source, const std::string& destination);
 
 }  // namespace proto

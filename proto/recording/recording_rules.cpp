@@ -11,19 +11,19 @@
 namespace proto {
 namespace {
 
-// A number as people read it, with digits enough to tell neighbouring samples apart.
+// Formats a number with enough digits to distinguish neighbouring samples.
 std::string text_of(double number) {
   return std::isnan(number) ? "nan" : notation::format_number(number, 9);
 }
 
-// Not a comparison that a NaN would pass.
+// Written such that a NaN fails.
 RuleBreach breach_of_time(const std::string& what, double timestamp_s) {
   if (std::abs(timestamp_s) <= kTimeMax_s) return std::nullopt;
   return what + " has the time " + text_of(timestamp_s) + " s; times lie within " +
          text_of(kTimeMax_s) + " s of the recording's start";
 }
 
-// Held to the table by name: a recording's numbers are looked at a thousand times a second.
+// Ranges are looked up by name once, because numbers are checked a thousand times a second.
 const NumberRange& angle_range() {
   static const NumberRange& range = range_of("Sample.angle_rad");
   return range;
@@ -67,7 +67,7 @@ bool are_different(const std::vector<std::string>& names) {
   return different.size() == names.size() && !different.contains("");
 }
 
-// No names, or up to `count_max` different ones; nothing for any other list.
+// Parses a list of at most `count_max` different names; returns nothing for any other list.
 std::optional<std::vector<std::string>> parse_up_to(std::size_t count_max,
                                                     const std::string& list) {
   if (list.empty()) return std::vector<std::string>();
@@ -76,7 +76,7 @@ std::optional<std::vector<std::string>> parse_up_to(std::size_t count_max,
   return names;
 }
 
-// Recordings named their one motor and its unit so before there could be several.
+// Older recordings, which could have only one motor, named it and its unit like this.
 constexpr std::string_view kOneMotorKey = "motor";
 constexpr std::string_view kOneUnitKey = "command_unit";
 

@@ -8,41 +8,41 @@
 
 namespace proto {
 
-/// What a recording holds, as plain structs. The schema proto/sample.proto documents every field;
-/// times are seconds on the recording's clock, zero at its start.
+/// Content of a recording, as plain structs. See proto/sample.proto for every field. Times are
+/// seconds on the recording's clock, zero at its start.
 
-/// Encoder channels of one unit, at most.
+/// Largest number of encoder channels of one unit.
 inline constexpr std::size_t kChannelCountMax = 16;
 
-/// Motors of one unit, at most.
+/// Largest number of motors of one unit.
 inline constexpr std::size_t kMotorCountMax = 8;
 
 /// One command for each motor, in the motor's own unit.
 using MotorCommands = std::array<double, kMotorCountMax>;
 
-/// One reading of the unit. Of fixed size, so that a real-time thread can make and queue it.
+/// One sample of the unit. Its size is fixed, so that a real-time thread can create and queue it.
 struct Sample {
   double timestamp_s = 0.0;
-  std::uint64_t sequence = 0;       ///< never goes back; consecutive unless samples are missing
+  std::uint64_t sequence = 0;       ///< increases by 1, by more if samples are missing
   std::int64_t device_time_us = 0;  ///< unit clock at the latch, unwrapped
   std::uint32_t channel_count = 0;  ///< entries in use below, ≤ kChannelCountMax
   std::array<double, kChannelCountMax> angle_rad{};  ///< NaN where not valid
   std::array<std::int64_t, kChannelCountMax> encoder_counts{};
   std::array<bool, kChannelCountMax> valid{};
-  std::uint32_t motor_count = 1;  ///< entries in use below; 1 for a rig without a motor as well
-  MotorCommands command{};        ///< output in force from this latch until the next one
-  std::uint64_t command_sequence = 0;  ///< of the command that set it; 0: none yet
-  bool tripped = false;                ///< the unit holds its output at zero until cleared
-  bool driving = false;                ///< the unit obeys a command
-  std::uint32_t fault_flags = 0;       ///< latched causes, firmware_iface/wire/fault.h
-  std::uint64_t error_count = 0;       ///< frames the unit rejected so far
+  std::uint32_t motor_count = 1;       ///< entries in use below; also 1 for a rig without a motor
+  MotorCommands command{};             ///< output from this latch until the next one
+  std::uint64_t command_sequence = 0;  ///< of the command in effect; 0: none yet
+  bool tripped = false;           ///< the unit holds its output at zero until the trip is cleared
+  bool driving = false;           ///< the unit obeys a command
+  std::uint32_t fault_flags = 0;  ///< latched causes of the trip, firmware_iface/wire/fault.h
+  std::uint64_t error_count = 0;  ///< frames that the unit has rejected
 };
 
 /// Inertial sensors of one unit, and axes of each: rates about x, y, z, then specific forces.
 inline constexpr std::size_t kInertialCountMax = 4;
 inline constexpr std::size_t kInertialAxes = 6;
 
-/// What an inertial sensor read at a sample's latch.
+/// Readings of an inertial sensor at a sample's latch.
 struct InertialReading {
   double timestamp_s = 0.0;
   std::uint64_t sequence = 0;                 ///< of the sample
@@ -56,8 +56,8 @@ struct Command {
   double timestamp_s = 0.0;
   std::uint64_t command_sequence = 0;
   std::uint32_t motor_count = 1;      ///< entries in use below, as in Sample
-  MotorCommands command{};            ///< after every limit
-  MotorCommands command_requested{};  ///< as the scenario asked
+  MotorCommands command{};            ///< after all limits
+  MotorCommands command_requested{};  ///< as the scenario requested
   std::uint32_t flags = 0;
 };
 
@@ -72,7 +72,7 @@ enum class GapCause {
 };
 inline constexpr int kGapCauseCount = 7;
 
-/// Samples that are known to exist and are not in the recording.
+/// Samples that were taken but are missing in the recording.
 struct Gap {
   double timestamp_s = 0.0;
   std::uint64_t first_sequence = 0;
@@ -101,11 +101,11 @@ enum class EventKind {
 struct Event {
   double timestamp_s = 0.0;
   EventKind kind = EventKind::kUnspecified;
-  std::string name{};     ///< the limit or phase, e.g. "speed_limit"
-  std::string text{};     ///< one sentence for people, figures included
-  std::string channel{};  ///< hinge concerned, if one is
-  double value = 0.0;     ///< measured, in `unit`
-  double limit = 0.0;     ///< allowed, in `unit`
+  std::string name{};     ///< name of the limit or phase, e.g. "speed_limit"
+  std::string text{};     ///< one sentence for people, with numbers
+  std::string channel{};  ///< joint concerned; empty: none
+  double value = 0.0;     ///< measured value, in `unit`
+  double limit = 0.0;     ///< its limit, in `unit`
   std::string unit{};
   std::uint64_t sequence = 0;
   std::vector<LinkFrame> last_frames{};  ///< black box, oldest first
@@ -135,18 +135,18 @@ struct LoopStats {
   double cycle_us_max = 0.0;
 };
 
-/// What is known when a recording starts.
+/// Metadata of a recording, known when it starts.
 struct RecordingHeader {
   std::vector<std::string> hinges{};  ///< by channel, 1 to kChannelCountMax names without commas
-  std::vector<std::string> slides{};  ///< those of `hinges` that slide and are read in metres
-  /// Joints that are driven, by motor: at most kMotorCountMax names without commas. None: no motor,
-  /// or a motor whose joint is unknown.
+  std::vector<std::string> slides{};  ///< those of `hinges` that slide, with readings in metres
+  /// Driven joints, by motor: at most kMotorCountMax names without commas. Empty: no motor, or a
+  /// motor whose joint is unknown.
   std::vector<std::string> motors{};
-  std::vector<std::string> command_units{};  ///< one a motor, such as "V"; none: unknown
+  std::vector<std::string> command_units{};  ///< one per motor, such as "V"; empty: unknown
   /// At most kInertialCountMax names without commas.
   std::vector<std::string> inertial_sensors{};
   std::int64_t epoch_unix_ns = 0;  ///< host time of timestamp zero
-  /// Anything else, by name: rig, scenario, seed, firmware, configuration_hash, version, ...
+  /// Other entries, by name: rig, scenario, seed, firmware, configuration_hash, version, ...
   std::map<std::string, std::string> facts{};
 };
 

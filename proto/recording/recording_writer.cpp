@@ -23,7 +23,7 @@ McapMetadata make_metadata(const RecordingHeader& header) {
 
 }  // namespace
 
-// Samples and gaps of one chunk, for the case that it cannot be written.
+// Range of the samples and gaps in one chunk, needed if it cannot be written.
 struct SampleExtent {
   bool empty = true;
   double timestamp_s = 0.0;
@@ -55,7 +55,7 @@ class RecordingWriter::Impl {
       : writer_(std::move(file), options),
         rules_(shape_of(header)),
         epoch_unix_ns_(header.epoch_unix_ns) {
-    // Metadata records have no checksum of their own, channels within a chunk are protected by its.
+    // Metadata records have no checksum, so the header is repeated in a channel within a chunk.
     add<rigcal::v1::Sample>(kSampleTopic, sample_channel_, make_metadata(header).values);
     for (std::size_t k = 0; k < header.inertial_sensors.size(); ++k) {
       const std::string topic = std::string(kInertialTopics.name) + header.inertial_sensors[k];
@@ -148,7 +148,7 @@ class RecordingWriter::Impl {
     }
     if (Status completed = writer_.complete(); !completed.ok()) return completed;
     if (Status published = writer_.publish(); !published.ok()) return published;
-    // The file is whole; samples that are not in it are the caller's business all the same.
+    // The file is complete, but the caller must know of samples that are missing in it.
     return lost_sample_count_ > 0 && !flushed.ok() ? flushed : success();
   }
 
@@ -167,7 +167,7 @@ class RecordingWriter::Impl {
     return {ErrorCode::kUnsupported, "a recording cannot hold this: " + breach};
   }
 
-  // Takes note of what became of the chunk, if it has ended.
+  // Updates the counts of lost data if a chunk has ended.
   void look_for_chunk_end() {
     const std::uint64_t chunk_count = writer_.statistics().chunk_count;
     const std::uint64_t dropped_count = writer_.dropped_message_count();
@@ -219,18 +219,19 @@ class RecordingWriter::Impl {
   std::uint16_t sample_channel_ = 0, command_channel_ = 0, gap_channel_ = 0, event_channel_ = 0,
                 clock_channel_ = 0, loop_stats_channel_ = 0;
   std::array<std::uint16_t, kInertialCountMax> inertial_channel_{};
-  std::array<std::uint32_t, 8 + kInertialCountMax> sequences_{};  // of messages, by channel
+  std::array<std::uint32_t, 8 + kInertialCountMax>
+      sequences_{};  // sequence numbers of messages, by channel
   rigcal::v1::Sample sample_message_;
   rigcal::v1::InertialReading inertial_message_;
   std::string payload_;
 
-  SampleExtent chunk_;  // in the chunk in progress
+  SampleExtent chunk_;  // of the current chunk
   std::vector<Event> chunk_events_;
-  SampleExtent lost_;  // in dropped chunks, not yet listed
+  SampleExtent lost_;  // of dropped chunks, not yet listed
   std::vector<Event> lost_events_;
   bool writing_losses_ = false;
-  std::uint64_t chunk_count_ = 0;    // written, when last looked at
-  std::uint64_t dropped_count_ = 0;  // messages dropped, when last looked at
+  std::uint64_t chunk_count_ = 0;    // chunks written at the last check
+  std::uint64_t dropped_count_ = 0;  // messages dropped at the last check
   std::uint64_t sample_count_ = 0;
   std::uint64_t lost_sample_count_ = 0;
 };

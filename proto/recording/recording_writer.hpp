@@ -13,21 +13,20 @@
 
 namespace proto {
 
-/// Writes a recording: one MCAP topic per kind of message, the header as metadata.
+/// Writes a recording: one MCAP topic per kind of message, and the header as metadata.
 ///
-/// It works under the name `<path>.part` and takes its own at finish(). What a crash loses is the
-/// chunk in progress, 250 ms. A chunk that cannot be written is listed in the recording itself, as
-/// a Gap with cause kStorage, as soon as something can be written again; events in it (a trip must
-/// not be lost) are written again too.
+/// The file is named `<path>.part` until finish(). A crash loses the current chunk, at most 250 ms.
+/// If a chunk cannot be written, the recording lists its samples as a Gap with cause kStorage once
+/// writing is possible again. Events are written again, as a trip must not be lost.
 ///
-/// On kDiskFull from any call: stop sending samples, write the event that says why, and finish().
-/// Space for both is kept in reserve on file systems that can do that.
+/// If any call returns kDiskFull: stop sending samples, write an event with the reason, and call
+/// finish(). Space for both is reserved on file systems that support it.
 ///
-/// For one thread, except sync(). Allocates and blocks on the disk: not for the real-time thread.
+/// Not thread-safe, except sync(). Allocates and blocks: not for the real-time thread.
 class RecordingWriter {
  public:
-  /// @return kExists if `path` or its .part file exists; nothing is ever written over. kUnsupported
-  ///         for a header that RecordingRules do not allow
+  /// @return kExists if `path` or its .part file exists; files are never overwritten. kUnsupported
+  ///     for a header that violates RecordingRules
   static Result<RecordingWriter> create(const std::string& path, const RecordingHeader& header,
                                         const McapWriterOptions& options = {});
   static Result<RecordingWriter> create(std::unique_ptr<OutputFile> file,
@@ -38,7 +37,7 @@ class RecordingWriter {
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
 
-  /// What breaks RecordingRules is not written, and kUnsupported, with the reason.
+  /// Messages that violate RecordingRules are not written: kUnsupported with the reason.
   Status write(const Sample& sample);
   Status write(const InertialReading& reading);
   Status write(const Command& command);
@@ -48,20 +47,20 @@ class RecordingWriter {
   Status write(const LoopStats& stats);
   Status attach(const Attachment& attachment);
 
-  /// Ends the chunk in progress and hands it to the operating system. Call it when samples stop
-  /// coming; while they come, chunks end by themselves.
+  /// Ends the current chunk and passes it to the operating system. To be called when samples stop
+  /// arriving; otherwise chunks end automatically.
   Status flush();
 
-  /// Returns once everything flushed is on the disk. May be called from another thread.
+  /// Returns once all flushed data are on the disk. May be called from another thread.
   Status sync();
 
-  /// Completes the recording and gives it its name; nothing can be written afterwards. An error
-  /// means that the .part file stays, for `rigcal recover`, or that the last samples are missing.
+  /// Completes the recording and gives it its name; nothing can be written afterwards. After an
+  /// error either the .part file remains, for `rigcal recover`, or the last samples are missing.
   Status finish();
 
-  std::uint64_t sample_count() const;       ///< taken, lost ones included
+  std::uint64_t sample_count() const;       ///< including lost samples
   std::uint64_t lost_sample_count() const;  ///< in chunks that could not be written
-  std::uint64_t size_bytes() const;         ///< in the file so far
+  std::uint64_t size_bytes() const;         ///< size of the file so far
 
  private:
   class Impl;

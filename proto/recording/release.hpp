@@ -6,8 +6,8 @@
 
 namespace proto {
 
-/// When the hand let the rig go, in a release; what lies before is not the rig's own motion. −∞
-/// where no hand was waited for, ∞ where it never let go.
+/// Returns when the hand released the rig; earlier samples are not the rig's own motion. −∞ if no
+/// hand held it, ∞ if it was never released.
 double find_release(const std::vector<Event>& events);
 
 }  // namespace proto

@@ -9,7 +9,7 @@
 namespace proto {
 namespace {
 
-// Median distance between consecutive samples on the unit's clock [µs], 0 if there are none.
+// Returns the median time between consecutive samples on the unit's clock [µs]; 0: none.
 double median_period_us(const std::vector<Sample>& samples) {
   std::vector<double> distances;
   for (std::size_t k = 1; k < samples.size(); ++k) {
@@ -23,7 +23,7 @@ double median_period_us(const std::vector<Sample>& samples) {
   return *middle;
 }
 
-// True if `next` is the sample that comes one period after `last`.
+// Returns whether `next` is the sample one period after `last`.
 bool continues(const Sample& last, const Sample& next, double period_us) {
   const auto distance_us = static_cast<double>(next.device_time_us - last.device_time_us);
   return next.sequence == last.sequence + 1 && std::abs(distance_us - period_us) <= 0.5 * period_us;

@@ -5,7 +5,7 @@
 
 namespace proto {
 
-/// The topics of a recording, each with the message of proto/sample.proto it carries.
+/// Topics of a recording, each with its message type in proto/sample.proto.
 struct Topic {
   std::string_view name;
   std::string_view message_type;
@@ -17,13 +17,13 @@ inline constexpr Topic kGapTopic = {"/rig/gap", "rigcal.v1.Gap"};
 inline constexpr Topic kEventTopic = {"/rig/event", "rigcal.v1.Event"};
 inline constexpr Topic kClockTopic = {"/rig/clock", "rigcal.v1.ClockFit"};
 inline constexpr Topic kLoopStatsTopic = {"/rig/loop_stats", "rigcal.v1.LoopStats"};
-/// Of inertial sensors there is one topic each: this and the sensor's name.
+/// Prefix of the topics of inertial sensors, followed by the sensor's name.
 inline constexpr Topic kInertialTopics = {"/rig/inertial/", "rigcal.v1.InertialReading"};
-/// Of estimated states there is one topic each, in a file of their own: this and the joint's name.
+/// Prefix of the topics of joint estimates, in a separate file, followed by the joint's name.
 inline constexpr Topic kJointTopics = {"/rig/joint/", "rigcal.v1.JointEstimate"};
 
-/// Name of the metadata record that holds the RecordingHeader, and its keys beside the facts. The
-/// channel of the samples carries the same entries as its metadata.
+/// Name of the metadata record with the RecordingHeader, and its keys. The channel of the samples
+/// has the same entries as its metadata.
 inline constexpr std::string_view kHeaderMetadata = "rigcal";
 inline constexpr std::string_view kHingesKey = "hinges";
 inline constexpr std::string_view kSlidesKey = "slides";

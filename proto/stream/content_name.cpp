@@ -14,7 +14,7 @@ constexpr std::size_t kNameSize = 40;
 }  // namespace
 
 ContentName::ContentName() : context_(::EVP_MD_CTX_new()) {
-  // Fails without memory only; a name made of anything else would be a wrong one.
+  // Fails only without memory. Aborts, as any other name would be wrong.
   if (context_ == nullptr || ::EVP_DigestInit_ex(context_, ::EVP_sha256(), nullptr) != 1) {
     std::abort();
   }

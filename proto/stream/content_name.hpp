@@ -7,7 +7,7 @@ struct evp_md_ctx_st;
 
 namespace proto {
 
-/// Names content by its SHA-256, as it comes.
+/// Computes the SHA-256 name of content that is added in parts.
 class ContentName {
  public:
   ContentName();
@@ -17,7 +17,7 @@ class ContentName {
 
   void add(std::string_view bytes);
 
-  /// Of what was added, once: the first 40 hexadecimal digits, or all 64.
+  /// Returns the name of the content, once: the first 40 hexadecimal digits, or all 64.
   std::string text();
   std::string sha256();
 
@@ -25,12 +25,12 @@ class ContentName {
   evp_md_ctx_st* context_;
 };
 
-/// Id of an upload that has this content, see OpenUpload in proto/service.proto.
-/// @param attempt  from 1 to kUploadIdsMax; the next one where an id is another's
+/// Returns the id of an upload with this content, see OpenUpload in proto/service.proto.
+/// @param attempt  from 1 to kUploadIdsMax; increment it if the id belongs to another identity
 std::string upload_id(const std::string& content_name, int attempt);
 inline constexpr int kUploadIdsMax = 9;
 
-/// The name of the content that an upload's id promises, empty if it promises none.
+/// Returns the content's name within an upload id; empty if the id does not contain one.
 std::string_view promised_content(std::string_view upload_id);
 
 }  // namespace proto

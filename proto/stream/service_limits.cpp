@@ -50,7 +50,7 @@ const std::vector<FrameLimit>& service_request_limits() {
 
 const std::vector<FrameLimit>& service_reply_limits() {
   using rigcal::v1::ServiceReply;
-  constexpr std::size_t kSessionInfoSize = 128 * kKibi;  // metadata as OpenSession takes it
+  constexpr std::size_t kSessionInfoSize = 128 * kKibi;  // limit of the metadata in OpenSession
   constexpr std::size_t kJobInfoSize = 256 * kKibi;
   static const std::vector<FrameLimit> kLimits = joined(
       stream_reply_limits(), {

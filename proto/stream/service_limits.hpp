@@ -6,13 +6,13 @@
 
 namespace proto {
 
-/// Version of proto/service.proto that this program speaks.
+/// Version of proto/service.proto that this program implements.
 inline constexpr std::uint32_t kServiceVersion = 1;
 
-/// Most data of a FilePart and an UploadPart [byte].
+/// Largest data of a FilePart or an UploadPart [byte].
 inline constexpr std::size_t kFilePartSizeMax = 1u << 20;
 
-/// What frames of ServiceRequest and of ServiceReply may be.
+/// Limits of frames with ServiceRequest and ServiceReply.
 const std::vector<FrameLimit>& service_request_limits();
 const std::vector<FrameLimit>& service_reply_limits();
 

@@ -37,7 +37,7 @@ std::string state_name(rigcal::v1::JobState state) {
 }
 
 bool has_ended(const rigcal::v1::JobInfo& info) {
-  // An unreadable one will not go on either.
+  // A job with an unknown state does not continue either.
   return info.state() != rigcal::v1::JOB_QUEUED && info.state() != rigcal::v1::JOB_RUNNING;
 }
 

@@ -6,11 +6,11 @@
 
 namespace proto {
 
-/// One word for a state: "open", "queued", ...; "unreadable" for one that is none.
+/// Returns one word for a state: "open", "queued", ...; "unreadable" for an unknown value.
 std::string state_name(rigcal::v1::SessionState state);
 std::string state_name(rigcal::v1::JobState state);
 
-/// Done, failed or cancelled: nothing more will happen to the job.
+/// Returns whether the job has ended: done, failed or cancelled.
 bool has_ended(const rigcal::v1::JobInfo& info);
 
 }  // namespace proto

@@ -6,14 +6,14 @@
 
 namespace proto {
 
-/// Sizes of the secret of a session that a sender may choose [byte].
+/// Range of the size of a session's secret [byte].
 inline constexpr std::size_t kSecretSizeMin = 16;
 inline constexpr std::size_t kSecretSizeMax = 32;
 
-/// A secret of kSecretSizeMax random bytes.
+/// Returns kSecretSizeMax random bytes.
 std::string make_secret();
 
-/// Whether they are the same, in a time that does not tell how far they agree.
+/// Returns whether two secrets are equal, in a time that does not depend on their content.
 bool same_secret(std::string_view one, std::string_view other);
 
 }  // namespace proto

@@ -48,7 +48,7 @@ Bytes make_record(std::uint64_t sequence, std::string_view payload, std::uint32_
   return record;
 }
 
-// The first batch of a segment, from its file's name; 0 if it is no segment.
+// Number of the first batch of a segment, from its file's name; 0 if the file is not a segment.
 std::uint64_t parse_name(const fs::path& path) {
   const std::string name = path.filename().string();
   std::uint64_t first = 0;
@@ -58,8 +58,7 @@ std::uint64_t parse_name(const fs::path& path) {
   return parsed.ec == std::errc() && parsed.ptr == end ? first : 0;
 }
 
-// Makes a file durable, and has the next reads of it come from the disk: after a failed fsync the
-// pages in memory hold what the disk does not.
+// Makes a file durable and forces later reads to the disk: memory differs after a failed fsync.
 Status settle(int descriptor, const std::string& path) {
   if (::fdatasync(descriptor) != 0) return file_error(path, "cannot make durable", errno);
   ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
@@ -77,7 +76,7 @@ Status sync_folder(const std::string& folder) {
 
 }  // namespace
 
-// One file: its descriptor, and where its batches lie.
+// One file: its descriptor and the offsets of its batches.
 struct Spool::Segment {
   Segment(int descriptor_given, std::string path_given, std::uint64_t first)
       : descriptor(descriptor_given), path(std::move(path_given)), first_sequence(first) {}
@@ -87,7 +86,7 @@ struct Spool::Segment {
 
   std::uint64_t end_sequence() const { return first_sequence + places.size(); }
 
-  // Writes all bytes at the end, or cuts the file back to where it was.
+  // Writes all bytes at the end, or restores the previous size of the file.
   Status append(std::span<const std::uint8_t> bytes) {
     std::size_t done = 0;
     while (done < bytes.size()) {
@@ -110,7 +109,7 @@ struct Spool::Segment {
   std::uint64_t first_sequence;
   std::uint64_t size_bytes = 0;
   std::vector<Place> places;
-  bool broken = false;  // a torn record is at its end: append to a new one
+  bool broken = false;  // it ends with a torn record: append to a new file
 };
 
 Spool::Spool(std::string folder, SpoolLimits limits)
@@ -145,7 +144,7 @@ Status Spool::load() {
       return loaded;
     }
     if (k + 1 == firsts.size()) break;
-    // Numbers between the last good record and the next file are taken.
+    // The numbers between the last valid record and the next file are in use.
     Segment& segment = *segments_.back();
     const std::uint64_t batches_max = limits_.segment_size_bytes / kRecordHeaderSize + 1;
     if (segment.end_sequence() > firsts[k + 1] || firsts[k + 1] - firsts[k] > batches_max) {
@@ -166,7 +165,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   if (descriptor < 0) return file_error(path, "cannot open", errno);
   segments_.push_back(std::make_shared<Segment>(descriptor, path, first_sequence));
   Segment& segment = *segments_.back();
-  // Those before it were made durable when it was begun.
+  // Earlier files became durable when this one was created.
   if (last) {
     if (Status settled = settle(descriptor, path); !settled.ok()) return settled;
   }
@@ -228,7 +227,7 @@ Result<std::uint64_t> Spool::append(std::string_view payload) {
   }
   const Segment& last = *segments_.back();
   if ((last.size_bytes >= limits_.segment_size_bytes && !last.places.empty()) || last.broken) {
-    // The old file leaves sync()'s sight, so it is made durable now.
+    // sync() handles only the newest file, so make the old one durable now.
     if (Status synced = sync(); !synced.ok()) return synced.error();
     if (Status started = start_segment(); !started.ok()) return started.error();
   }
@@ -271,7 +270,7 @@ Result<std::string> Spool::read(std::uint64_t sequence) {
     if (count <= 0) return file_error((*segment)->path, "cannot read", count == 0 ? EIO : errno);
     done += static_cast<std::size_t>(count);
   }
-  // Rather none than another one.
+  // Return nothing rather than another batch.
   if (record_crc(sequence, payload) != place.crc) return std::string();
   return payload;
 }
@@ -279,7 +278,7 @@ Result<std::string> Spool::read(std::uint64_t sequence) {
 Status Spool::acknowledge(std::uint64_t through) {
   assert(through < end_);
   acknowledged_through_ = std::max(acknowledged_through_, through);
-  // The last file stays, as its name carries the numbering.
+  // Keep the last file, because its name contains the numbering.
   while (segments_.size() > 1 && segments_.front()->end_sequence() <= acknowledged_through_ + 1) {
     if (::unlink(segments_.front()->path.c_str()) != 0) {
       return file_error(segments_.front()->path, "cannot delete", errno);

@@ -17,37 +17,40 @@ namespace proto {
 struct SpoolLimits {
   std::uint64_t size_bytes_max = std::uint64_t{1} << 30;  ///< on disk; two hours at 1 kHz
   std::uint64_t segment_size_bytes = 4u
-                                     << 20;  ///< a file is deleted when all of it is acknowledged
+                                     << 20;  ///< a file is deleted once all of it is acknowledged
 };
 
-/// Batches on disk while the service is away. A folder with files named by their first batch, each
-/// a magic and records <u32 size><u32 crc32 of sequence and payload><u64 sequence><payload>.
+/// Batches on disk for the service: a folder with files named after their first batch. Each has a
+/// magic number and records <u32 size><u32 crc32 of sequence and payload><u64 sequence><payload>.
 ///
-/// After a crash open() finds what was synced: a torn record at the end of the newest file is cut
-/// off. Where a disk has damaged records in older files, their numbers stay taken and read() yields
-/// nothing for them; in the newest file a damaged record cannot be told from a torn one.
+/// open() finds all synchronized data after a crash, and cuts a torn record off the end of the
+/// newest file. Damaged records in older files keep their numbers, and read() returns nothing for
+/// them. In the newest file a damaged record cannot be distinguished from a torn one.
 ///
-/// After a failed fsync the kernel takes the pages it could not write for written: reading them, or
-/// another fsync, says nothing about the disk. From then on the spool refuses to append and to
-/// sync. It is to be opened again, and open() reads the disk itself: what it finds is durable.
+/// After a failed fsync the kernel marks the pages as written although they are not, so neither
+/// reading nor another fsync shows the state of the disk. The spool then refuses to append and to
+/// sync. Open it again: open() reads from the disk itself, and everything it finds is durable.
 ///
-/// For one thread.
+/// Not thread-safe.
 class Spool final : public BatchStore {
  public:
-  /// Opens the spool in `folder`, which is made if it does not exist. What it holds is durable,
-  /// whatever happened to the process that wrote it.
+  /// Opens the spool in `folder`, which is created if missing. Its content is durable, even if the
+  /// process that wrote it crashed.
   static Result<Spool> open(const std::string& folder, SpoolLimits limits = {});
 
   /// Appends a batch.
-  /// @return its number; kDiskFull when the limit or the disk is reached, with nothing appended
+  /// @return its number; kDiskFull, with nothing appended, if the limit is reached or the disk is
+  ///     full
   Result<std::uint64_t> append(std::string_view payload);
 
-  /// Makes everything appended durable, and thereby ready to be sent.
+  /// Makes all appended batches durable, so that they can be sent.
   Status sync();
 
-  std::uint64_t end() const { return end_; }  ///< number the next batch will have
+  std::uint64_t end() const { return end_; }  ///< number of the next batch
   std::uint64_t size_bytes() const { return size_bytes_; }
-  std::uint64_t damaged_count() const { return damaged_count_; }  ///< batches the disk has lost
+  std::uint64_t damaged_count() const {
+    return damaged_count_;
+  }  ///< batches that the disk has lost
 
   std::uint64_t durable_end() const override { return durable_end_; }
   std::uint64_t acknowledged_through() const override { return acknowledged_through_; }
@@ -76,7 +79,7 @@ class Spool final : public BatchStore {
   std::uint64_t acknowledged_through_ = 0;
   std::uint64_t size_bytes_ = 0;
   std::uint64_t damaged_count_ = 0;
-  std::optional<Error> sync_error_;  // of the first fsync that failed, or of a file that is gone
+  std::optional<Error> sync_error_;  // of the first fsync that failed, or of a missing file
 };
 
 }  // namespace proto

@@ -8,7 +8,7 @@
 namespace proto {
 namespace {
 
-// A message holds its own entry, and a sample up to three arrays of eight channels.
+// Every message counts as one element, and a sample has up to three arrays of eight channels.
 constexpr std::size_t kBatchElementsMax = 40'000;
 constexpr std::size_t kEnvelopeSize = 32;  // of a batch: tags, lengths, sequence [byte]
 

@@ -6,18 +6,18 @@
 
 namespace proto {
 
-/// Version of proto/stream.proto that this program speaks.
+/// Version of proto/stream.proto that this program implements.
 inline constexpr std::uint32_t kStreamVersion = 1;
 
-/// A batch as it is spooled and sent, at most [byte]: over a thousand samples of eight channels.
+/// Largest size of a batch [byte]: over a thousand samples of eight channels.
 inline constexpr std::size_t kBatchSizeMax = 256u << 10;
 
-/// What frames of StreamRequest and of StreamReply may be.
+/// Limits of frames with StreamRequest and StreamReply.
 const std::vector<FrameLimit>& stream_request_limits();
 const std::vector<FrameLimit>& stream_reply_limits();
 
-/// A session id is 1 to 64 characters of [A-Za-z0-9._-] and does not start with a dot, so that a
-/// receiver may use it as a file name.
+/// Returns whether an id is 1 to 64 characters of [A-Za-z0-9._-] without a leading dot, so that it
+/// can be used as a file name.
 bool is_session_id(const std::string& text);
 
 }  // namespace proto

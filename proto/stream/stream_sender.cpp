@@ -85,7 +85,7 @@ Status StreamSender::acknowledged(std::uint64_t through) {
     return success();
   }
   if (through <= store_.acknowledged_through()) return success();
-  // Not before: a service whose disk is full opens the session and then refuses to go on.
+  // Not earlier: a service with a full disk opens the session and refuses afterwards.
   retry_delay_ = options_.retry_delay_min;
   return store_.acknowledge(through);
 }

@@ -17,26 +17,26 @@ namespace proto {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// What the service is told when a session opens.
+/// Data of the OpenSession message.
 struct StreamSession {
   std::string id;  ///< see is_session_id
   std::map<std::string, std::string> metadata{};
   std::int64_t epoch_unix_ns = 0;
-  std::string secret{};  ///< that opens it again; empty: the service makes one
+  std::string secret{};  ///< needed to reopen it; empty: the service creates one
 };
 
 struct StreamSenderOptions {
-  std::uint64_t window = 32;  ///< batches sent and not acknowledged, at most
+  std::uint64_t window = 32;  ///< largest number of unacknowledged batches
   Nanoseconds reply_timeout = std::chrono::seconds(10);
   Nanoseconds retry_delay_min =
       std::chrono::milliseconds(200);  ///< doubles until a batch is acknowledged
   Nanoseconds retry_delay_max = std::chrono::seconds(10);
 };
 
-/// The sender's side of proto/stream.proto, without sockets or clocks: its owner tells it what
-/// happened and does what it asks for. Batches come from a BatchStore and stay there until they
-/// are acknowledged, so whatever happens to the connection or to either process, each one arrives
-/// at least once, in order.
+/// The sender's side of proto/stream.proto, without sockets and clocks: its owner passes events in
+/// and performs the requested actions. Batches come from a BatchStore and remain there until they
+/// are acknowledged. So every batch arrives at least once, in order, whatever happens to the
+/// connection or to either process.
 ///
 ///   loop:  if (sender.wants_connection(now)) connect, then on_connected or on_disconnected
 ///          while connected: write everything next_request(now) yields, pass replies to on_reply;
@@ -48,14 +48,14 @@ class StreamSender {
     kOpening,  ///< OpenSession was or will be sent
     kStreaming,
     kClosing,  ///< CloseSession was sent
-    kDone,     ///< everything is durable at the service, and it knows that nothing follows
-    kRefused,  ///< permanently; problem() says why. The batches stay in the store
+    kDone,     ///< everything is durable at the service, and the session is closed
+    kRefused,  ///< permanently, see problem(); the batches remain in the store
   };
 
   StreamSender(BatchStore& store, StreamSession session, StreamSenderOptions options = {});
 
-  /// No batch will be appended any more: once all are acknowledged the session is closed.
-  /// @param interrupted  the recorder died, so that nobody declared the end of the run
+  /// Declares that no batch will follow. The session is closed once all are acknowledged.
+  /// @param interrupted  the recorder died before it recorded the end of the run
   void end_session(bool interrupted = false) {
     ending_ = true;
     interrupted_ = interrupted;
@@ -63,21 +63,21 @@ class StreamSender {
 
   void on_connected(Nanoseconds now);
   void on_disconnected(Nanoseconds now);
-  /// @return an error of the store, after which the same reply may be given again later
+  /// @return an error of the store; the same reply may then be passed again later
   Status on_reply(const rigcal::v1::StreamReply& reply, Nanoseconds now);
 
-  /// Time to connect (again).
+  /// Returns whether it is time to connect, or to reconnect.
   bool wants_connection(Nanoseconds now) const;
 
-  /// The service is silent or does not keep to the protocol.
+  /// Returns whether the service is silent or violates the protocol.
   bool wants_disconnect(Nanoseconds now) const;
 
-  /// The next frame to write, length prefix included; nothing while there is nothing to send or
-  /// the window is full. Call it until it yields nothing.
+  /// Returns the next frame to write, with its length prefix; empty if there is nothing to send or
+  /// the window is full. Call it until it returns nothing.
   Result<std::optional<std::string>> next_request(Nanoseconds now);
 
   State state() const { return state_; }
-  const std::string& problem() const { return problem_; }  ///< latest trouble, for people
+  const std::string& problem() const { return problem_; }  ///< latest problem, for people
   std::uint64_t resent_count() const { return resent_count_; }
 
  private:

@@ -12,13 +12,13 @@
 namespace proto {
 namespace {
 
-/// The command that was being read; the program itself where there is none.
+/// Returns the command that was being parsed; the program itself if there was none.
 const CLI::App& command_of(const CLI::App& program) {
   const std::vector<CLI::App*> commands = program.get_subcommands();
   return commands.empty() ? program : *commands.front();
 }
 
-/// What a command line has that the command does not take: an unknown option, else a word.
+/// Returns the argument that the command does not accept: an unknown option, else a word.
 std::string unexpected(const CLI::App& command) {
   const std::vector<std::string> rest = command.remaining();
   const auto option = std::ranges::find_if(
@@ -36,7 +36,7 @@ std::string refuse_unexpected(const CLI::App& command, const std::string& word) 
   return "there is no option '" + printable(word) + "'" + did_you_mean(word, names);
 }
 
-/// What the parser says, in the words of this program where it has others.
+/// Returns the parser's message, reworded where it is unclear.
 std::string in_words(const CLI::ParseError& error) {
   const std::string text = error.what();
   constexpr std::string_view kNoNumber = "Could not convert: ";
@@ -67,7 +67,7 @@ std::string usage_fault(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& command = command_of(program);
   const std::string name =
       program.get_name() + (&command == &program ? "" : " " + command.get_name());
-  // An option that is mistyped lacks as well.
+  // If a required option is mistyped, it is reported as missing.
   const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const std::string word = lacks || extra ? unexpected(command) : "";

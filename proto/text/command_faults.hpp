@@ -5,11 +5,10 @@
 
 namespace proto {
 
-/// "; write a decimal point: 0.5" of a text that would be a number with one: "0,5". Empty for
-/// every other.
+/// Returns "; write a decimal point: 0.5" for a decimal comma, as in "0,5"; else empty.
 std::string advise_decimal_point(const std::string& text);
 
-/// What cannot be used on a program's command line, in one sentence, with where to read on.
+/// Describes a usage error of a program's command line in one sentence, with a reference to --help.
 std::string usage_fault(const CLI::App& program, const CLI::ParseError& error);
 
 }  // namespace proto

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kMax = std::numeric_limits<double>::max();
 
-/// @param range  in words
+/// @param range  description of the range
 CLI::Validator make_range(double low, double high, const std::string& range) {
   return CLI::Validator(
       [low, high, range](std::string& text) -> std::string {
@@ -41,7 +41,7 @@ void refuse_empty_texts(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) refuse_empty_texts(*command);
 }
 
-/// What stands where a command should, and is none; empty: nothing does.
+/// Returns the first argument if it should be a command but is not one; empty otherwise.
 std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   const std::vector<std::string> names = command_names(app);
   if (names.empty() || argc < 2 || argv[1][0] == '-') return "";

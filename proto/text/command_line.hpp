@@ -8,21 +8,21 @@
 
 namespace proto {
 
-/// Numbers an option takes, bounds included. A NaN is none of them.
+/// Accepts numbers within bounds, inclusive. NaN is rejected.
 CLI::Validator number_from_to(double low, double high);
 
-/// Whole numbers an option takes, bounds included.
+/// Accepts integers within bounds, inclusive.
 CLI::Validator count_from_to(int low, int high);
 
-/// Any finite number above zero, from zero on, at all.
+/// Accept finite numbers: above zero, at least zero, any.
 CLI::Validator positive_number();
 CLI::Validator number_from_zero();
 CLI::Validator finite_number();
 
-/// One of these words, for `check`.
+/// Accepts one of these words, for `check`.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// The words of a table.
+/// Returns the words of a table.
 template <typename Value>
 std::vector<std::string> words_of(const std::map<std::string, Value>& values) {
   std::vector<std::string> words;
@@ -30,7 +30,7 @@ std::vector<std::string> words_of(const std::map<std::string, Value>& values) {
   return words;
 }
 
-/// One of these words, which becomes its value, for `transform`.
+/// Accepts one of these words and replaces it by its value, for `transform`.
 template <typename Value>
 CLI::Validator one_of(const std::map<std::string, Value>& values) {
   return CLI::Validator(
@@ -42,13 +42,12 @@ CLI::Validator one_of(const std::map<std::string, Value>& values) {
       "");
 }
 
-/// Runs a program: reads its command line, calls `work`, and hands over what was printed.
+/// Runs a program: parses its command line, calls `work`, and flushes the standard output.
 ///
-/// Adds --man and --completion. Every option refuses an empty text. What cannot be used on the
-/// command line, and what `work` or a command's callback throws, is told in one sentence on
-/// standard error.
-/// @param bad_input  exit status for that
-/// @param work       the exit status when all went well
+/// Adds --man and --completion. All options reject an empty text. Usage errors, and exceptions of
+/// `work` or a command's callback, are reported in one sentence on standard error.
+/// @param bad_input  exit status for these errors
+/// @param work       returns the exit status of a successful run
 int run_program(CLI::App& app, int argc, char** argv, int bad_input,
                 const std::function<int()>& work);
 

@@ -13,8 +13,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// A placeholder stands in capitals; every other part of "unix:/PATH|HOST:PORT" or
-/// "physical|shadow|FILE" is a word to write as it is.
+/// Returns whether a part of "unix:/PATH|HOST:PORT" or "physical|shadow|FILE" is a literal word;
+/// placeholders are in capitals.
 bool is_word(const std::string& part) {
   return !part.empty() &&
          std::ranges::all_of(part, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
@@ -25,7 +25,7 @@ bool is_file(const std::string& part) {
   return std::ranges::find(kFiles, part) != kFiles.end();
 }
 
-/// What an option takes; empty: nothing.
+/// Returns the value of an option as shown in help; empty: it takes none.
 std::string value_of(const CLI::Option& option) {
   return option.get_items_expected_max() == 0 ? "" : option.get_type_name();
 }

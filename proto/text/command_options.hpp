@@ -6,25 +6,25 @@
 
 namespace proto {
 
-/// One option or positional argument of a command, as pages and completions show it.
+/// An option or positional argument of a command, for manual pages and completions.
 struct OptionText {
-  std::vector<std::string> names;  ///< "-h", "--help"; of a positional its name alone
-  std::string value;               ///< what it takes: "FILE", "physical|shadow"; empty: nothing
+  std::vector<std::string> names;  ///< "-h", "--help"; a positional argument has only its name
+  std::string value;               ///< its value: "FILE", "physical|shadow"; empty: none
   std::string help;
   std::string group;  ///< heading; empty: hidden
   std::string initial;
   std::string environment;
-  std::vector<std::string> choices;  ///< words it takes
-  bool takes_file = false;           ///< a file or folder, perhaps beside words
+  std::vector<std::string> choices;  ///< accepted words
+  bool takes_file = false;           ///< accepts a file or folder, perhaps in addition to `choices`
   bool positional = false;
   bool required = false;
   bool repeated = false;
 };
 
-/// The options of a command, in the order of its help; hidden ones are left out.
+/// Returns the visible options of a command, in the order of its help.
 std::vector<OptionText> options_of(const CLI::App& command);
 
-/// The commands of a program, in the order of its help.
+/// Returns the commands of a program, in the order of its help.
 std::vector<const CLI::App*> commands_of(const CLI::App& program);
 std::vector<std::string> command_names(const CLI::App& program);
 

@@ -14,26 +14,26 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// A program's name as part of a function's.
+/// Returns a program's name as part of a shell function's name.
 std::string identifier(std::string name) {
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-/// In single quotes, for every shell.
+/// Returns the text in single quotes, for every shell.
 std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-/// The first sentence of a help text.
+/// Returns the first sentence of a help text.
 std::string brief(const std::string& help) {
   const std::string text = help.substr(0, help.find_first_of("\n;"));
   return text.substr(0, text.find(". "));
 }
 
-/// Options and what may stand in place of arguments, for one command.
+/// Options and possible arguments of one command.
 struct Completion {
   std::vector<OptionText> named;
   bool files = false;  ///< its arguments are files
@@ -59,7 +59,7 @@ std::vector<std::string> names_of(const std::vector<OptionText>& options) {
   return names;
 }
 
-// One case for each command: what may come, and what the option before it takes.
+// One case for each command: completions of its words, and of the value of the option before.
 std::string bash_case(const std::string& pattern, const CLI::App& command) {
   const Completion completion = completion_of(command);
   std::string text = "    " + pattern + ")\n      case \"$before\" in\n";
@@ -110,7 +110,7 @@ complete -F )" +
   return text;
 }
 
-// "--rig[Rig file]:FILE:_files", with what zsh reads as syntax left out of the words.
+// "--rig[Rig file]:FILE:_files", without the characters that zsh treats as syntax.
 std::string zsh_option(const OptionText& option, const std::string& name) {
   std::string help = brief(option.help), value = option.value;
   for (const char c : {'[', ']', ':'}) {
@@ -207,7 +207,7 @@ std::string completion_script(const CLI::App& program, const std::string& shell)
 }
 
 void add_page_options(CLI::App& program) {
-  // Before the program's options are bound to anything, as --help.
+  // Runs before the program's options are evaluated, like --help.
   const auto print_and_end = [](const std::string& text) {
     std::cout << text;
     throw CLI::Success();

@@ -31,7 +31,7 @@ std::string_view unquote(std::string_view cell) {
   return cell;
 }
 
-/// Cuts the next line off `rest`; false at the end of the text.
+/// Removes the next line from `rest`; returns false at the end of the text.
 bool take_line(std::string_view& rest, std::string_view& line) {
   if (rest.empty()) return false;
   const std::size_t end = rest.find('\n');
@@ -40,7 +40,7 @@ bool take_line(std::string_view& rest, std::string_view& line) {
   return true;
 }
 
-/// Behind the quotes that open at `begin` and close before a delimiter; npos where none do.
+/// Returns the position after quotes that open at `begin` and close before a delimiter, or npos.
 std::size_t end_of_quotes(std::string_view line, std::size_t begin, char delimiter) {
   std::size_t end = begin + 1;
   for (; (end = line.find('"', end)) != std::string_view::npos; ++end) {
@@ -74,7 +74,7 @@ bool is_missing(std::string_view cell) {
   return cell.size() == 3 && std::equal(cell.begin(), cell.end(), kNan.begin(), equals);
 }
 
-/// The number in a cell (NaN where missing), or nothing when it is not a finite number.
+/// Returns the number in a cell (NaN if missing); nothing if it is not a finite number.
 std::optional<double> parse_number(std::string_view cell) {
   cell = unquote(cell);
   if (is_missing(cell)) return kNaN;
@@ -82,7 +82,7 @@ std::optional<double> parse_number(std::string_view cell) {
   double value = 0.0;
   const auto result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (result.ptr != cell.data() + cell.size()) return std::nullopt;
-  // Too small for a double: zero, like every other reader.
+  // Too small for a double: zero, as in other readers.
   if (result.ec == std::errc::result_out_of_range &&
       (cell.find("e-") != cell.npos || cell.find("E-") != cell.npos)) {
     return 0.0;
@@ -98,7 +98,7 @@ char find_delimiter(std::string_view header) {
   return ',';
 }
 
-/// Whether a cell begins with a letter and is no "inf".
+/// Returns whether a cell begins with a letter and is not "inf".
 bool is_word(std::string_view cell) {
   if (cell.empty() || std::isalpha(static_cast<unsigned char>(cell.front())) == 0) return false;
   double value = 0.0;
@@ -106,7 +106,7 @@ bool is_word(std::string_view cell) {
          cell.data() + cell.size();
 }
 
-/// Numbers names as they are met.
+/// Numbers names in order of their first occurrence.
 class NameNumbers {
  public:
   double number(std::string_view name) {
@@ -130,7 +130,7 @@ struct Header {
   std::vector<std::string> names;
 };
 
-/// Takes the header line, the first that is not blank, off `rest`.
+/// Removes the header, the first line that is not blank, from `rest`.
 Header take_header(const std::string& path, std::string_view& rest) {
   rest = without_byte_order_mark(rest);
   if (rest.find('\0') != std::string_view::npos) {
@@ -220,7 +220,7 @@ CsvTable parse_csv(const std::string& path, std::string_view text,
   table.values.resize(requests.size());
   std::vector<NameNumbers> names(requests.size());
 
-  // A missing cell is only forgiven at the end once it is known that no row follows.
+  // A missing cell is allowed only in the last row, which is known once no row follows.
   int missing_request = -1;
   std::string_view line;
   std::vector<std::string_view> cells;

@@ -8,17 +8,17 @@
 
 namespace proto {
 
-/// What an empty cell, or "nan", means in a column.
+/// Meaning of an empty cell, or "nan", in a column.
 enum class MissingCells {
   kForbidden,       ///< an error
   kAllowed,         ///< the value is NaN
   kAllowedAtTheEnd  ///< in the last row the value is NaN; an error elsewhere
 };
 
-/// What stands in a column's cells.
+/// Content of a column's cells.
 enum class CellKind {
   kNumber,
-  kName  ///< any text; the value numbers the names from 0 as they are met
+  kName  ///< any text; the values number the names from 0 in order of occurrence
 };
 
 /// A column to read.
@@ -28,7 +28,7 @@ struct ColumnRequest {
   CellKind kind = CellKind::kNumber;
 };
 
-/// Columns of a CSV file as numbers, or of another file that is read like one.
+/// Columns of a CSV file as numbers, or of a file of another format in the same form.
 struct CsvTable {
   std::string path;
   char delimiter = ',';
@@ -37,31 +37,30 @@ struct CsvTable {
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
   std::vector<int> lines;                   ///< per row: its line in the file, from 1
 
-  /// Names per request in a file that has no lines, such as "variable 'theta'"; empty of CSV.
+  /// Names per request in a file without lines, such as "variable 'theta'"; empty for CSV.
   std::vector<std::string> sources = {};
 
   int row_count() const { return static_cast<int>(lines.size()); }
 
-  /// "FILE:LINE:FIELD", counted from 1, for messages; else "FILE: SOURCE, row ROW".
+  /// Returns "FILE:LINE:FIELD", counted from 1; without lines "FILE: SOURCE, row ROW".
   std::string where(int row, int request) const;
 };
 
-/// Names of the columns of CSV text: its first line, cut at commas, or, where it has none, at
-/// semicolons or tabs, but for those within quotes. Quotes and spaces around names are removed.
+/// Returns the column names of CSV text: its first line, split at commas outside quotes, or without
+/// any at semicolons or tabs. Quotes and spaces around names are removed.
 /// @throws InputError for an empty file, a file that is not text, or one that starts with numbers
 std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text);
 
-/// Bad input: a column that was to hold numbers begins with a word.
+/// Bad input: a numeric column begins with a word.
 class TextColumn : public InputError {
  public:
   using InputError::InputError;
 };
 
-/// Reads the requested columns. Other columns may hold anything. Both kinds of line ends and blank
-/// lines are fine.
-/// @throws InputError "FILE:LINE:FIELD: what; what to do" for a column that is missing or named
-///         twice, a row of the wrong length, a cell that is no finite number; TextColumn for a
-///         column that begins with a word
+/// Reads the requested columns. Other columns may hold anything; blank lines are ignored.
+/// @throws InputError "FILE:LINE:FIELD: what; what to do" for a column that is missing or occurs
+///     twice, a row of the wrong length, or a cell without a finite number; TextColumn for a column
+///     that begins with a word
 CsvTable parse_csv(const std::string& path, std::string_view text,
                    const std::vector<ColumnRequest>& requests);
 

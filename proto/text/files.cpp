@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
   throw InputError(path + ": " + what + ": " + std::strerror(error));
 }
 
-/// Descriptor that a path such as /dev/stdout or /dev/fd/3 stands for; −1 for any other.
+/// Returns the descriptor of a path such as /dev/stdout or /dev/fd/3; −1 for other paths.
 int descriptor_named(const fs::path& path) {
   std::error_code error;
   const fs::path folder =
@@ -35,14 +35,14 @@ int descriptor_named(const fs::path& path) {
   return read.ec == std::errc() && read.ptr == name.data() + name.size() ? descriptor : -1;
 }
 
-/// Where an output goes.
+/// Destination of an output.
 struct Target {
   fs::path path;         ///< with links followed
-  int descriptor = -1;   ///< of this process, when the path stands for one
+  int descriptor = -1;   ///< of this process, if the path refers to one; else −1
   bool special = false;  ///< a device, a pipe, a socket
 };
 
-/// @throws InputError for a link that leads nowhere
+/// @throws InputError for a dangling link
 Target follow_links(const std::string& output) {
   constexpr int kLinksMax = 40;
   Target target{output};
@@ -73,7 +73,7 @@ std::string read_file(const std::string& path, std::size_t size_bytes_max) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(path, "cannot be opened", errno);
-  // In pieces: a device or a pipe does not say beforehand how much it will bring.
+  // Read in pieces, because the size of a device or pipe is not known beforehand.
   constexpr std::size_t kPiece = std::size_t{1} << 20;
   std::string contents;
   while (file && contents.size() <= size_bytes_max) {
@@ -113,7 +113,7 @@ FileWriter::FileWriter(const std::string& path) : name_(path) {
     part_.clear();
     fail(name_, "cannot be written", error);
   }
-  // mkostemp makes files private; an output is an ordinary file.
+  // mkostemp makes files private; an output gets ordinary permissions.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor_, 0666 & ~mask);

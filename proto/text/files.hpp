@@ -7,29 +7,29 @@
 
 namespace proto {
 
-/// Most that is read of a file that a person wrote: thousands of times what a rig takes [byte].
+/// Largest size of a hand-written file [byte]: thousands of times the size of a rig file.
 inline constexpr std::size_t kTextSizeMax = std::size_t{16} << 20;
 
-/// Most that is read of a table: hours of a recording as CSV [byte].
+/// Largest size of a table [byte]: hours of a recording as CSV.
 inline constexpr std::size_t kTableSizeMax = std::size_t{1} << 30;
 
-/// Contents of a file.
-/// @throws InputError naming the file when it cannot be read or is larger than size_bytes_max
+/// Returns the contents of a file.
+/// @throws InputError naming the file if it cannot be read or is larger than size_bytes_max
 std::string read_file(const std::string& path, std::size_t size_bytes_max = kTextSizeMax);
 
-/// Text without the mark that some editors put before UTF-8.
+/// Returns the text without a UTF-8 byte order mark.
 std::string_view without_byte_order_mark(std::string_view text);
 
-/// An output file, written piece by piece.
+/// An output file, written in pieces.
 ///
-/// A regular file is written under a temporary name beside it and renamed at the end, so that a
-/// reader never sees half a file and a failure leaves what was there. A link is followed to its
-/// file; a device, a pipe or an open descriptor (/dev/stdout) is written to as it is.
+/// A regular file is written under a temporary name beside it and renamed at the end. So a reader
+/// never finds half a file, and a failure keeps the previous file. A link is followed to its file.
+/// A device, a pipe or an open descriptor (/dev/stdout) is written directly.
 class FileWriter {
  public:
-  /// @throws InputError naming the file, also for a link that leads nowhere
+  /// @throws InputError naming the file, also for a dangling link
   explicit FileWriter(const std::string& path);
-  /// What was not finished is not there.
+  /// Removes an unfinished file.
   ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
@@ -37,28 +37,27 @@ class FileWriter {
   /// @throws InputError
   void write(std::string_view contents);
 
-  /// Makes the file durable and gives it its name. @throws InputError
+  /// Makes the file durable and gives it its final name. @throws InputError
   void finish();
 
  private:
-  std::string name_;    // as it was given
+  std::string name_;    // as given
   std::string target_;  // with links followed; empty: not a regular file
-  std::string part_;    // temporary name; empty: there is none any more
+  std::string part_;    // temporary name; empty after renaming
   int descriptor_ = -1;
 };
 
 /// Writes a whole file as FileWriter does. @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 
-/// Refuses, before the work is done, an output that would be written over an input or nowhere.
-/// @throws InputError when `output` is one of `inputs`, also through links or other spellings, is a
-///         folder or a link that leads nowhere, or lies in a folder that does not exist or may not
-///         be written to
+/// Rejects an unsuitable output before the work is done.
+/// @throws InputError if `output` is one of `inputs` (also through links or other spellings), is a
+///     folder or a dangling link, or lies in a folder that does not exist or is not writable
 void check_output(const std::string& output, const std::vector<std::string>& inputs);
 
-/// Refuses an output whose name ends otherwise than what is written there; a device, a pipe or an
-/// open descriptor may be called anything.
-/// @throws InputError naming the endings
+/// Rejects an output whose extension does not match its format. A device, a pipe or an open
+/// descriptor may have any name.
+/// @throws InputError naming the extensions
 void check_ending(const std::string& output, const std::vector<std::string>& endings);
 
 }  // namespace proto

@@ -13,7 +13,7 @@ namespace proto {
 
 namespace {
 
-/// @param forms  what an address looks like
+/// @param forms  accepted forms of an address, for the message
 HostPort parse_address(const std::string& text, const std::string& forms) {
   const auto fail = [&](const std::string& why) {
     throw InputError("'" + text + "' is no address: " + why + "; write " + forms);

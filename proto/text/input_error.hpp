@@ -5,7 +5,7 @@
 
 namespace proto {
 
-/// Bad input from a person. The message says where, what, and what to do, for example
+/// Bad input from a user. The message contains the location, the problem and the remedy, e.g.
 /// "rig.textproto:12:5: body 'A' is given twice; give each body its own name".
 class InputError : public std::runtime_error {
  public:

@@ -5,8 +5,8 @@
 namespace proto {
 namespace {
 
-constexpr int kLargestOnHeap = 32 << 20;  // [bytes], the most that glibc takes
-constexpr int kKept = 1 << 30;            // [bytes]
+constexpr int kLargestOnHeap = 32 << 20;  // largest block on the heap, the maximum of glibc [byte]
+constexpr int kKept = 1 << 30;            // freed memory to keep [byte]
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 namespace proto {
 namespace {
 
-// Beyond so many pairs of lines, all that lies between the first and the last change is shown.
+// With more pairs of lines, everything between the first and the last change is shown.
 constexpr std::size_t kPairsMax = 4'000'000;
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -36,7 +36,7 @@ std::string line_diff(std::string_view before, std::string_view after) {
   std::size_t end_a = a.size(), end_b = b.size();
   while (end_a > begin && end_b > begin && a[end_a - 1] == b[end_b - 1]) --end_a, --end_b;
 
-  // common[i][j]: length of the longest common subsequence of what follows line i and line j.
+  // common[i][j]: length of the longest common subsequence of the lines from i and from j on.
   const std::size_t rows = end_a - begin, columns = end_b - begin;
   const bool is_small = rows * columns <= kPairsMax;
   std::vector<std::uint32_t> common(is_small ? (rows + 1) * (columns + 1) : 0, 0);

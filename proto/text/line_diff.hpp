@@ -5,8 +5,8 @@
 
 namespace proto {
 
-/// Lines that differ between two texts, as "  12 - text" of the first and "  12 + text" of the
-/// second, each with its number there; empty where none do.
+/// Returns the differing lines of two texts, as "  12 - text" for the first and "  12 + text" for
+/// the second, each with its line number there; empty if there are none.
 std::string line_diff(std::string_view before, std::string_view after);
 
 }  // namespace proto

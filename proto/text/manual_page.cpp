@@ -7,7 +7,7 @@
 namespace proto {
 namespace {
 
-/// Text that roff prints as it is: a backslash and a hyphen that one can copy.
+/// Escapes text for roff: backslashes, and hyphens that remain copyable.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -22,7 +22,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// A line of running text; one that begins like a request of roff is shielded.
+/// Returns a line of running text; a beginning that roff would read as a request is escaped.
 std::string line(const std::string& text) {
   const bool request = !text.empty() && (text.front() == '.' || text.front() == '\'');
   return (request ? "\\&" : "") + escaped(text) + "\n";
@@ -53,7 +53,7 @@ std::string term_of(const OptionText& option) {
   return term;
 }
 
-/// With a full stop at its end, for what is said behind it.
+/// Returns the text with a full stop at its end, so that more can follow.
 std::string sentence(const std::string& text) {
   return text.empty() || text.back() == '.' ? text : text + ".";
 }
@@ -76,7 +76,7 @@ void add_options(const std::vector<OptionText>& options, std::string& page) {
       groups.push_back(group_of(option));
     }
   }
-  // Arguments stand before options, whatever was added first.
+  // Arguments come before options, in whatever order they were added.
   std::ranges::stable_partition(groups, [&](const auto& group) { return group == arguments; });
   for (const std::string& group : groups) {
     const bool section = group == arguments || group == main;
@@ -104,7 +104,7 @@ std::string synopsis(const CLI::App& program, const CLI::App& command) {
   return text + "\n";
 }
 
-/// What stands below the options in the help: running text, examples, the exit status.
+/// Parts of the help text below the options: running text, examples, the exit status.
 struct Footer {
   std::vector<std::string> notes, examples, status;
 };
@@ -167,7 +167,7 @@ std::string manual_page(const CLI::App& program, const CLI::App& command) {
   const Footer footer = footer_of(command);
   std::string page =
       ".TH \"" + escaped(capitals(name)) + "\" 1 \"\" \"rigcal\" \"User Commands\"\n";
-  // The whatis line takes one line of the description.
+  // The whatis line holds one line of the description.
   std::string description = command.get_description();
   std::ranges::replace(description, '\n', ' ');
   page += ".SH NAME\n" + escaped(name) + " \\- " +

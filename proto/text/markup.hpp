@@ -5,7 +5,7 @@
 
 namespace proto {
 
-/// Text inside an element of HTML or SVG, or in an attribute of one.
+/// Escapes text for an element or attribute of HTML or SVG.
 std::string escaped_markup(std::string_view text);
 
 }  // namespace proto

@@ -5,11 +5,11 @@
 
 namespace proto {
 
-/// The names that a mistyped one is nearest to, at most `count`, the nearest first.
+/// Returns the names most similar to a mistyped one, at most `count`, most similar first.
 std::vector<std::string> nearest_names(const std::string& name,
                                        const std::vector<std::string>& names, std::size_t count);
 
-/// "; did you mean 'calibrate'?" of the nearest name; empty where none is near enough to be meant.
+/// Returns "; did you mean 'calibrate'?" with the most similar name; empty if none is similar.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& names);
 
 }  // namespace proto

@@ -7,13 +7,13 @@
 namespace proto {
 namespace {
 
-/// A character of UTF-8 at the start of a text; of size 0 where there is none.
+/// Decodes the UTF-8 character at the start of a text; its size is 0 if there is none.
 struct Character {
   char32_t code = 0;
   std::size_t size = 0;
 };
 
-/// Bytes a character has by its first one; 0 for a byte that begins none.
+/// Returns the size of a character from its first byte [byte]; 0 if no character starts with it.
 std::size_t size_by_first(std::uint8_t first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -23,7 +23,7 @@ std::size_t size_by_first(std::uint8_t first) {
 
 bool continues(char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0U) == 0x80U; }
 
-/// Overlong forms and surrogates are none: what a terminal makes of them is its own affair.
+/// Overlong forms and surrogates are rejected, because terminals treat them differently.
 Character first_character(std::string_view text) {
   const auto first = static_cast<std::uint8_t>(text.front());
   const std::size_t size = size_by_first(first);

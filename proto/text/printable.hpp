@@ -6,16 +6,15 @@
 
 namespace proto {
 
-/// Text that others chose, as it may go to a person's terminal: nothing in it moves the cursor,
-/// turns the direction of writing, or ends the line. Control characters (C0, DEL, C1), line
-/// separators and the controls of writing direction become "\u001b", bytes that are not UTF-8
-/// "\x9b"; everything else stays as it is.
+/// Escapes text from others for a terminal, so that it cannot move the cursor, change the writing
+/// direction or end the line. Control characters (C0, DEL, C1), line separators and direction marks
+/// become "\u001b", bytes that are not UTF-8 become "\x9b". All other characters are kept.
 std::string printable(std::string_view text);
 
-/// The same for whole lines: line ends and tabs stay.
+/// As above for several lines: line ends and tabs are kept.
 std::string printable_lines(std::string_view text);
 
-/// Length of what the text ends with that more bytes could make a character of UTF-8 of.
+/// Returns the size of an incomplete UTF-8 character at the end of the text [byte].
 std::size_t unfinished_character(std::string_view text);
 
 }  // namespace proto

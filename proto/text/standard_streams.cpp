@@ -18,11 +18,11 @@ namespace {
 
 constexpr int kOutputFailed = 1;  // exit status
 
-/// A closed stream is opened the wrong way round, so that its use still fails.
+/// Opens each closed stream in the wrong direction, so that using it still fails.
 void occupy_closed_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free descriptor is this one, as those below it are in use.
+    // This is the lowest free descriptor, as all below it are in use.
     if (::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }
@@ -39,7 +39,7 @@ bool reader_has_left() {
 
 }  // namespace
 
-/// Stands before a stream's buffer while it lives.
+/// Filters a stream's output for its lifetime, in front of the stream's buffer.
 class StandardStreams::Guard final : public std::streambuf {
  public:
   explicit Guard(std::ostream& stream) : stream_(stream), behind_(stream.rdbuf(this)) {}
@@ -53,7 +53,7 @@ class StandardStreams::Guard final : public std::streambuf {
     return pass_rest() && behind_->sputn(text.data(), size) == size;
   }
 
-  /// Why the first write that failed did, as errno; 0: none did, or it did not say.
+  /// Returns errno of the first failed write; 0: none failed, or the reason is unknown.
   int failure() const { return failure_; }
 
  private:
@@ -85,7 +85,7 @@ class StandardStreams::Guard final : public std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* behind_;
-  std::string rest_;  // the beginning of a character
+  std::string rest_;  // incomplete character at the end of the output
   int failure_ = 0;
 };
 

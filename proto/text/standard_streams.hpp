@@ -7,26 +7,25 @@
 
 namespace proto {
 
-/// What every program does with its standard streams, from the start of main to its end.
+/// Handles the standard streams of a program, from the start of main to its end.
 ///
-/// What is printed on std::cout and std::cerr goes through `printable_lines`: whoever chose a name
-/// or a text cannot command the terminal it is shown on. What the program itself tells the terminal
-/// is written as TerminalCodes. A stream that was closed when the program began is not taken by the
-/// first file it opens. One at a time.
+/// Output on std::cout and std::cerr passes through `printable_lines`, so that names and texts in
+/// input files cannot control the terminal. The program itself writes control codes as
+/// TerminalCodes. A stream that was closed at the start is occupied, so that no file opened later
+/// takes its descriptor. Only one instance may exist.
 class StandardStreams {
  public:
-  /// @param program  its name, for the sentence about output that failed
+  /// @param program  its name, for the message about failed output
   explicit StandardStreams(std::string program);
   ~StandardStreams();
   StandardStreams(const StandardStreams&) = delete;
   StandardStreams& operator=(const StandardStreams&) = delete;
 
-  /// Hands over what was printed. Where that fails, says so on standard error, and the exit status
-  /// is 1 whatever it would have been. A reader that has left ends the process by SIGPIPE, as it
-  /// ends any other writer, unless whoever started the program ignores that.
+  /// Flushes the output. If that fails, reports it on standard error and returns exit status 1. If
+  /// the reader of a pipe has ended, SIGPIPE ends the process, unless it is ignored.
   int finish(int exit_code);
 
-  class Guard;  // of one stream
+  class Guard;  // filter of one stream
 
  private:
   std::string program_;
@@ -35,7 +34,7 @@ class StandardStreams {
   std::unique_ptr<Guard> err_;
 };
 
-/// Codes for the terminal, which pass: "\r", "\033[K".
+/// Control codes for the terminal, written unescaped: "\r", "\033[K".
 struct TerminalCodes {
   std::string_view codes;
 };

@@ -14,7 +14,7 @@ namespace {
 
 using google::protobuf::TextFormat;
 
-/// Where a line begins; the end of the text for one beyond the last.
+/// Returns the start of a line; the end of the text for a line beyond the last.
 std::size_t begin_of_line(std::string_view text, int line) {
   std::size_t at = 0;
   for (; line > 0 && at < text.size(); --line) {
@@ -24,7 +24,7 @@ std::size_t begin_of_line(std::string_view text, int line) {
   return at;
 }
 
-/// Byte of a place that Protobuf's tokenizer tells: it counts a tab up to the next eighth column.
+/// Returns the byte at a location of Protobuf's tokenizer, whose tabs are eight columns wide.
 std::size_t byte_of(std::string_view text, TextFormat::ParseLocation place) {
   constexpr int kTabWidth = 8;
   std::size_t at = begin_of_line(text, place.line);
@@ -34,7 +34,7 @@ std::size_t byte_of(std::string_view text, TextFormat::ParseLocation place) {
   return at;
 }
 
-/// Where a line's comment begins; npos: it has none. A '#' inside quotes begins none.
+/// Returns the start of a line's comment; npos: none. A '#' inside quotes does not start one.
 std::size_t find_comment(std::string_view line) {
   char quote = '\0';
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -53,7 +53,7 @@ std::size_t find_comment(std::string_view line) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Comments that stand in columns stay there while the text before them grows, if they can.
+/// Keeps aligned comments in their column while the text before them grows, if possible.
 void keep_column(std::string& text, std::size_t from, std::ptrdiff_t growth) {
   const std::size_t end = std::min(text.find('\n', from), text.size());
   const std::size_t comment = find_comment(std::string_view(text).substr(from, end - from));
@@ -88,7 +88,7 @@ std::optional<TextEdit::Span> TextEdit::find(const std::vector<FieldStep>& steps
                  ? nullptr
                  : nested->GetTreeForNested(step.field, step.index);
   }
-  // What separates fields is counted to the one before it.
+  // The parser's range of a field includes the separator after it.
   const auto separates = [](char c) { return c == ',' || c == ';' || is_blank(c); };
   while (span.end > span.begin && separates(text_[span.end - 1])) --span.end;
   return span;
@@ -137,7 +137,7 @@ void TextEdit::set_number(const std::vector<FieldStep>& steps, const std::string
   keep_column(text_, begin, growth);
 }
 
-/// Writes what is left out into the innermost message that is there.
+/// Inserts an omitted field into the innermost message that exists.
 void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
                    const std::string& number) {
   std::string field = steps.back().field->name() + ": " + number;

@@ -12,7 +12,7 @@
 
 namespace proto {
 
-/// Text of a text-format message that is changed number by number, while comments and layout stay.
+/// Text of a text-format message whose numbers can be changed while comments and layout are kept.
 class TextEdit {
  public:
   /// @param path  for messages
@@ -21,33 +21,33 @@ class TextEdit {
 
   const std::string& text() const { return text_; }
 
-  /// Whether the file has the field at the end of the steps.
+  /// Returns whether the file has the field at the end of the path.
   bool has(const std::vector<FieldStep>& steps) const;
 
-  /// Line of that field, from 0. The file must have it.
+  /// Returns the line of that field, from 0. The file must have it.
   int line_of(const std::vector<FieldStep>& steps) const;
 
-  /// Gives a number another text; adds the field, and messages around it, where they are left out.
-  /// @throws InputError where the file has the field in a list, [ ... ]
+  /// Replaces the text of a number. Adds the field and the messages around it if needed.
+  /// @throws InputError if the file has the field in a list, [ ... ]
   void set_number(const std::vector<FieldStep>& steps, const std::string& number);
 
-  /// Puts other text in the place of a field of the file's message. The file must have it.
+  /// Replaces a field of the file's message by other text. The file must have it.
   void replace(const std::vector<FieldStep>& steps, std::string_view text);
 
-  /// Text of a field. The file must have it.
+  /// Returns the text of a field. The file must have it.
   std::string_view text_of(const std::vector<FieldStep>& steps) const;
 
-  /// What a line says behind its '#', without blanks around; empty where it has no comment.
+  /// Returns a line's comment without '#' and surrounding blanks; empty if it has none.
   std::string comment_of(int line) const;
 
-  /// Gives a line another comment; an empty one removes it.
+  /// Replaces a line's comment; an empty one removes it.
   void set_comment(int line, const std::string& comment);
 
-  /// Puts a line of its own before a line.
+  /// Inserts a line before a line.
   void insert_line(int before, const std::string& line);
 
  private:
-  /// Bytes of the text.
+  /// Range of bytes of the text.
   struct Span {
     std::size_t begin;
     std::size_t end;

@@ -16,7 +16,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::TextFormat;
 
-/// Keeps the first error; what follows is mostly its echo.
+/// Keeps only the first error, as later ones are mostly its consequences.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, google::protobuf::io::ColumnNumber column,
@@ -39,7 +39,7 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string message_;
 };
 
-/// Text between the first pair of `open` and the following `close`.
+/// Returns the text between the first `open` and the next `close`.
 std::string between(const std::string& text, const std::string& open, const std::string& close) {
   const std::size_t begin = text.find(open);
   if (begin == std::string::npos) return "";
@@ -52,7 +52,7 @@ std::string with_article(const std::string& name) {
   return (std::string("AEIOU").find(name.front()) == std::string::npos ? "a " : "an ") + name;
 }
 
-/// What to do about an unknown field: the fields there are.
+/// Returns the advice for an unknown field: the existing fields.
 std::string advise_fields(const Descriptor& root, const std::string& error) {
   const Descriptor* type =
       root.file()->pool()->FindMessageTypeByName(between(error, "Message type \"", "\""));
@@ -66,14 +66,13 @@ std::string advise_fields(const Descriptor& root, const std::string& error) {
   return advice;
 }
 
-/// A message of a text whose brace is open.
+/// A message whose brace is open.
 struct OpenMessage {
   std::string field;
   int line;  ///< from 1
 };
 
-/// The messages that are open where a text ends, the outermost first. Braces in quotes and comments
-/// do not count.
+/// Returns the messages open at the end of a text, outermost first; ignores quotes and comments.
 std::vector<OpenMessage> open_messages(const std::string& text) {
   std::vector<OpenMessage> open;
   std::string word;
@@ -85,7 +84,7 @@ std::vector<OpenMessage> open_messages(const std::string& text) {
     if (c == '\n') {
       ++line;
       comment = false;
-      quote = '\0';  // a text ends with its line
+      quote = '\0';  // a quoted text ends with its line
     } else if (quote != '\0') {
       if (c == '\\') ++k;
       if (c == quote) quote = '\0';
@@ -109,8 +108,7 @@ std::vector<OpenMessage> open_messages(const std::string& text) {
   return open;
 }
 
-/// Where a place in a text is, whose line and column count from 0; tabs go to the next eighth
-/// column.
+/// Returns the byte at a line and column, both from 0; tabs advance to multiples of eight columns.
 std::size_t offset_of(const std::string& text, int line, int column) {
   std::size_t at = 0;
   for (int k = 0; k < line; ++k) {
@@ -124,12 +122,12 @@ std::size_t offset_of(const std::string& text, int line, int column) {
   return at;
 }
 
-/// Whether nothing follows a place in a text.
+/// Returns whether nothing follows a location in a text.
 bool is_at_end(const std::string& text, int line, int column) {
   return text.find_first_not_of(" \t\r\n", offset_of(text, line, column)) == std::string::npos;
 }
 
-/// The message in which a text stands that ends so; null where its fields are unknown.
+/// Returns the innermost message at the end of a text; null if its fields are unknown.
 const Descriptor* innermost(const Descriptor& root, const std::string& text) {
   const Descriptor* message = &root;
   for (const OpenMessage& open : open_messages(text)) {
@@ -140,7 +138,7 @@ const Descriptor* innermost(const Descriptor& root, const std::string& text) {
   return message;
 }
 
-/// What to do about an unknown enumerator: those there are.
+/// Returns the advice for an unknown enumerator: the existing ones.
 std::string advise_enumerators(const Descriptor& root, const std::string& text,
                                const FirstError& error) {
   const std::string value = between(error.message(), "value of \"", "\"");
@@ -163,7 +161,7 @@ std::string advise_enumerators(const Descriptor& root, const std::string& text,
          did_you_mean(value, values);
 }
 
-/// What to do about a number with a comma, which separates fields here.
+/// Returns the advice for a number with a comma, which separates fields here.
 std::string advise_decimal_point(const std::string& text, const FirstError& error) {
   constexpr std::string_view kStray = "Expected identifier, got: ";
   const std::string& message = error.message();
@@ -179,7 +177,7 @@ std::string advise_decimal_point(const std::string& text, const FirstError& erro
          decimals;
 }
 
-/// What to do about a text that ends before it is whole; empty where it does not.
+/// Returns the advice for an incomplete text; empty if it is complete.
 std::string advise_ending(const std::string& text, const FirstError& error) {
   const std::vector<OpenMessage> open = open_messages(text);
   const bool ends = error.message().ends_with("got: ") ||  // nothing
@@ -209,7 +207,7 @@ TextLocator::TextLocator(const std::string& path, const Descriptor* type, const 
 TextLocator TextLocator::at(const std::string& field, int index) const {
   TextLocator located = *this;
   const auto* descriptor = type_ == nullptr ? nullptr : type_->FindFieldByName(field);
-  // A repeated field as a whole has no place of its own, only its elements have.
+  // A repeated field has no location itself, only its elements have.
   if (descriptor == nullptr || descriptor->is_repeated() != (index >= 0)) return located;
   located.steps_.push_back({descriptor, index});
   if (descriptor->message_type() != nullptr) located.type_ = descriptor->message_type();

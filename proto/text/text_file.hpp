@@ -10,23 +10,23 @@
 
 namespace proto {
 
-/// Where the fields of a parsed text-format message stand in their file. A locator refers to one
-/// message of the file; it is valid as long as the TextFile it came from.
+/// Locations of the fields of a parsed text-format message. A locator refers to one message of the
+/// file and is valid as long as the Tree it came from.
 class TextLocator {
  public:
   using Tree = google::protobuf::TextFormat::ParseInfoTree;
 
-  /// "FILE" when no position is known, as for a message that was not in the file.
+  /// Locator of the file's message. Without a tree, e.g. without a file, where() is only "FILE".
   TextLocator(const std::string& path, const google::protobuf::Descriptor* type, const Tree* tree);
 
-  /// Locator of a field. A field that is left out stands where its message begins.
+  /// Returns the locator of a field. The location of an omitted field is the start of its message.
   /// @param index element of a repeated field; −1 for any other field
   TextLocator at(const std::string& field, int index = -1) const;
 
   /// "FILE:LINE:COLUMN", counted from 1.
   std::string where() const;
 
-  /// The way from the file's message to here, also through what is left out.
+  /// Returns the path from the file's message to here, including omitted fields.
   const std::vector<FieldStep>& steps() const { return steps_; }
 
   /// @throws InputError with `where()` before the message
@@ -41,15 +41,15 @@ class TextLocator {
   std::vector<FieldStep> steps_;
 };
 
-/// Parses text-format protobuf, remembers where everything stood, and lets no number through that
-/// its field does not allow (proto/check).
+/// Parses text-format protobuf, records the location of every field, and rejects numbers outside
+/// their field's range (proto/check).
 ///
 /// @param path     for messages
 /// @param message  filled
 /// @param tree     filled
 /// @throws InputError "FILE:LINE:COLUMN: what; what to do" at the first fault: a syntax error, an
-///         unknown field (with the fields there are), a value of the wrong type, a number that is
-///         not finite or out of range, …
+///     unknown field (with the existing fields), a value of the wrong type, a number that is not
+///     finite or out of range, …
 void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree);
 

@@ -32,7 +32,7 @@ context make_tls(context::method method, const TlsFiles& files) {
   return tls;
 }
 
-// Of the subject's common names the last is the most specific one.
+// The last common name of the subject is the most specific one.
 std::string common_name(const X509_NAME* subject) {
   int at = -1, last = -1;
   while ((at = ::X509_NAME_get_index_by_NID(const_cast<X509_NAME*>(subject), NID_commonName, at)) >=

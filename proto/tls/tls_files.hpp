@@ -4,11 +4,11 @@
 
 namespace proto {
 
-/// What one end of a TLS connection shows and whom it trusts, as files in PEM.
+/// Certificates and key of one end of a TLS connection, as PEM files.
 struct TlsFiles {
-  std::string certificate;  ///< of this end, with its chain
+  std::string certificate;  ///< certificate of this end, with its chain
   std::string private_key;
-  std::string authority;  ///< that signed the other end's certificate
+  std::string authority;  ///< authority that must have signed the peer's certificate
 };
 
 }  // namespace proto

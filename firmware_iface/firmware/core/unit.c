@@ -14,7 +14,7 @@ static sample_shape shape_of_stream(const unit* self) {
   return shape;
 }
 
-/* A frame is queued whole or not at all: half a frame would damage the next one too. */
+/* A frame is queued completely or not at all: half a frame would damage the next one too. */
 static void send(unit* self, const uint8_t* message, size_t size_bytes) {
   uint8_t frame[FRAME_SIZE_BYTES_MAX];
   const size_t frame_size = frame_encode(message, size_bytes, frame, sizeof(frame));
@@ -60,7 +60,7 @@ static bool is_driving(const unit* self) { return self->output.is_enabled || sel
 void unit_trip(unit* self, uint8_t cause, int32_t detail, uint64_t now_us) {
   switch_off(self);
   self->ttl_runs = false;
-  self->pending.flags = 0; /* it came before the trip and must not act after a CLEAR */
+  self->pending.flags = 0; /* it preceded the trip and must not act after a CLEAR */
   const bool is_new = (self->fault_flags & cause) == 0;
   self->fault_flags = (uint8_t)(self->fault_flags | cause);
   if (!is_new) return;
@@ -77,14 +77,14 @@ void unit_trip(unit* self, uint8_t cause, int32_t detail, uint64_t now_us) {
 
 void unit_init(unit* self, const unit_description* description, const unit_memory* memory,
                uint32_t random_seed, uint64_t now_us) {
-  uint8_t* bytes = (uint8_t*)self; /* a zero unit on the stack would be kilobytes */
+  uint8_t* bytes = (uint8_t*)self; /* avoids a zeroed unit of kilobytes on the stack */
   for (size_t k = 0; k < sizeof(*self); ++k) bytes[k] = 0;
   self->description = *description;
   self->memory = *memory;
   ++self->memory.boot_count;
   self->random_state = random_seed == 0 ? 1 : random_seed;
   self->next_tick_us = now_us;
-  self->fault_flags = FAULT_BOOT; /* HELLO_REPLY and every sample report it, no FAULT is sent */
+  self->fault_flags = FAULT_BOOT; /* reported by HELLO_REPLY and every sample; no FAULT is sent */
   self->counters.trips[0] = 1;
 }
 
@@ -189,7 +189,7 @@ static void handle_configure(unit* self, const configure_request* request, uint6
       request->sequence,        CONFIGURE_DONE, self->stream_flags, self->divider, 0, 0,
       self->memory.stream_count};
   if (self->is_configured && self->configure_answer.sequence == request->sequence) {
-    answer = self->configure_answer; /* carried out already: its answer was lost */
+    answer = self->configure_answer; /* repetition: its answer was lost */
   } else if (!self->has_session) {
     answer.result = CONFIGURE_NO_SESSION;
   } else if (!can_stream(self, request)) {
@@ -232,8 +232,8 @@ static void handle_clear(unit* self, const clear_request* request, uint64_t now_
   send(self, message, sizeof(message));
 }
 
-/* Whether a command that enables the output answers a sample that is recent enough. Writes the time
- * at which that sample was latched. */
+/* Returns whether an enabling command answers a sample that is recent enough, and writes the time
+ * of that sample's latch. */
 static bool answers_recent_sample(const unit* self, const command_request* request,
                                   uint32_t answers_mask, uint64_t now_us, uint64_t* latched_us) {
   if (!self->is_streaming || self->stream_samples == 0) return false;
@@ -242,7 +242,7 @@ static bool answers_recent_sample(const unit* self, const command_request* reque
   if (behind >= UNIT_ANSWERABLE_SAMPLES || behind > newest) return false;
   const uint32_t answered = newest - behind;
   if (self->has_answered && answered < self->answered) return false; /* superseded */
-  /* Latches are whole microseconds, so that ticks of another length lie up to 1 us off. */
+  /* Latches are rounded to microseconds, so tick lengths may be off by up to 1 us. */
   const uint32_t latch_us = self->latch_us[answered & RING_MASK];
   const uint32_t age_us = self->latch_us[newest & RING_MASK] - latch_us;
   const uint64_t age_ticks_1e6 =
@@ -321,7 +321,7 @@ static void handle_message(unit* self, const uint8_t* data, size_t size_bytes, u
       }
       break;
     default:
-      break; /* a message of the unit's own, e.g. echoed by a shorted line */
+      break; /* a message type of the unit itself, e.g. echoed by a shorted line */
   }
 }
 
@@ -334,7 +334,7 @@ void unit_receive(unit* self, uint8_t byte, uint64_t now_us) {
   }
 }
 
-/* A converter takes the upper bits of a command, rounded: samples report its output exactly. */
+/* Rounds to the upper bits that a converter uses, so that samples report the exact output. */
 static int16_t converted(const unit* self, int16_t command_q15) {
   const unsigned bits = self->description.command_bits;
   if (bits == 0 || bits >= 16) return command_q15;
@@ -401,7 +401,7 @@ static void send_inertial(unit* self, const unit_latch* latch) {
 void unit_send_sample(unit* self, const unit_latch* latch, uint64_t now_us) {
   if (!self->sample_is_due) return;
   self->sample_is_due = false;
-  put_command_in_force(self); /* host-paced: the command that this sample answers */
+  put_command_in_force(self); /* host-paced: the command that triggered this sample */
   sample_report report = {0};
   report.sequence = (uint16_t)(self->stream_samples & 0xFFFFU);
   report.tick_us = (uint32_t)(now_us & 0xFFFFFFFFU);

@@ -1,15 +1,15 @@
 #pragma once
 
 /* The conversion unit of firmware_iface/PROTOCOL.md as a state machine: bytes, ticks and latches
- * in, bytes and the output of its motors out. The firmware's board port and the simulated unit both
- * drive it. C11, freestanding: no heap, no recursion, no callbacks, every loop bounded.
+ * in, bytes and motor outputs out. Used by the firmware's boards and by the simulated unit.
+ * C11, freestanding: no heap, no recursion, no callbacks, every loop bounded.
  *
  * A board calls, at each tick of its timer:
- *   unit_receive       for every byte that has come since the last tick
- *   unit_tick          ends the time to live, puts the newest command in force
+ *   unit_receive       for every byte received since the last tick
+ *   unit_tick          ends the time to live, activates the newest command
  *   ... and applies unit.output to its power stage, reads its encoders ...
  *   unit_send_sample   if unit_sample_is_due
- *   unit_transmit      and hands the bytes to its line
+ *   unit_transmit      and passes the bytes to its line
  * If these calls stop, the board must switch the power stage off by itself. */
 
 #include <stdbool.h>
@@ -29,11 +29,11 @@ extern "C" {
 #endif
 
 enum {
-  UNIT_TRANSMIT_SIZE_BYTES = 512, /* the longest frames of a tick, several times over */
-  UNIT_ANSWERABLE_SAMPLES = 256   /* power of two: a command may answer one of the last so many */
+  UNIT_TRANSMIT_SIZE_BYTES = 512, /* several times the longest frames of a tick */
+  UNIT_ANSWERABLE_SAMPLES = 256 /* power of two: number of last samples that a command may answer */
 };
 
-/* What the board is. Constant while the unit runs. */
+/* Description of the board. Constant while the unit runs. */
 typedef struct {
   uint64_t unit_id;
   uint16_t tick_rate_Hz;
@@ -43,12 +43,12 @@ typedef struct {
   uint8_t motor_count;
   uint8_t inertial_count;
   uint8_t inertial_ticks[INERTIAL_SENSORS_MAX];
-  uint8_t command_bits; /* of the converter, over the motor's range; 0: all of the wire's 16 */
+  uint8_t command_bits; /* resolution of the converter over the motor's range; 0: all 16 bits */
   part_description encoder[ENCODERS_MAX];
   part_description motor[MOTORS_MAX];
 } unit_description;
 
-/* Kept over resets where the board can. After a loss of power: {0, 0, UNIT_SAMPLES_UNKNOWN}. */
+/* Kept over resets if the board can. After a loss of power: {0, 0, UNIT_SAMPLES_UNKNOWN}. */
 typedef struct {
   uint16_t boot_count;
   uint16_t stream_count;
@@ -57,18 +57,18 @@ typedef struct {
 
 static const uint32_t UNIT_SAMPLES_UNKNOWN = 0xFFFFFFFFU;
 
-/* What the power stage must do from now on. */
+/* Required state of the power stage. */
 typedef struct {
   bool is_enabled;
   int16_t command_q15[MOTORS_MAX]; /* 0 unless enabled */
 } unit_output;
 
-/* What was read at one instant. */
+/* Readings at one instant. */
 typedef struct {
   int32_t encoder_counts[ENCODERS_MAX];
   uint16_t encoders_valid;
-  uint16_t index_passed; /* since the latch before */
-  uint16_t home_closed;  /* since the latch before */
+  uint16_t index_passed; /* since the last latch */
+  uint16_t home_closed;  /* since the last latch */
   uint8_t inertial_read; /* bit i: inertial sensor i was read */
   int16_t inertial[INERTIAL_SENSORS_MAX][INERTIAL_AXES];
 } unit_latch;
@@ -77,25 +77,25 @@ typedef struct {
   uint32_t hellos;
   uint32_t streams;
   uint32_t samples;
-  uint32_t commands;          /* with a good frame */
+  uint32_t commands;          /* received in good frames */
   uint32_t commands_rejected; /* STATUS_COMMAND_REJECTED */
   uint32_t clears;
   uint32_t frames_damaged;
-  uint32_t frames_dropped; /* no room to send them */
+  uint32_t frames_dropped; /* not sent, for lack of room */
   uint32_t trips[8];       /* by bit of fault_flags */
 } unit_counters;
 
 typedef struct {
-  /* For the board to read. */
+  /* Read by the board: */
   unit_output output;
   unit_memory memory;
   unit_counters counters;
   uint8_t fault_flags; /* latched */
 
-  /* For the board to write: causes that persist, such as FAULT_AMPLIFIER. CLEAR cannot end them. */
+  /* Written by the board: persistent causes, such as FAULT_AMPLIFIER, which CLEAR cannot end. */
   uint8_t causes_present;
 
-  /* Of the core alone. */
+  /* Used by the core only: */
   unit_description description;
   frame_receiver receiver;
   uint32_t random_state;
@@ -111,14 +111,14 @@ typedef struct {
   uint32_t stream_samples; /* sent in this stream */
   uint32_t latch_us[UNIT_ANSWERABLE_SAMPLES];
   bool is_configured;
-  configure_reply configure_answer; /* to the CONFIGURE carried out last */
+  configure_reply configure_answer; /* to the last CONFIGURE carried out */
   bool has_pending;
-  command_request pending; /* accepted, in force from the next tick on */
+  command_request pending; /* accepted, takes effect at the next tick */
   bool command_seen;
   bool command_rejected; /* since the last sample */
   uint16_t command_sequence;
   bool has_answered;
-  uint32_t answered; /* the newest sample that an accepted command answers */
+  uint32_t answered; /* newest sample that an accepted command has answered */
   bool ttl_runs;
   uint64_t ttl_end_us;
   uint8_t ttl_ms;
@@ -130,30 +130,30 @@ typedef struct {
   size_t transmit_size;
 } unit;
 
-/* A unit after a reset: tripped (FAULT_BOOT), output off. Counts the boot in its memory.
- * random_seed should differ from boot to boot. now_us is the time of the first tick. */
+/* Initializes a unit after a reset: tripped (FAULT_BOOT), output off. Counts the boot in its
+ * memory. random_seed should differ from boot to boot. now_us is the time of the first tick. */
 void unit_init(unit* self, const unit_description* description, const unit_memory* memory,
                uint32_t random_seed, uint64_t now_us);
 
-/* Takes a byte from the line at the unit's time now_us. */
+/* Adds a byte from the line at the unit's time now_us. */
 void unit_receive(unit* self, uint8_t byte, uint64_t now_us);
 
-/* Begins the tick at now_us. Ends the time to live, puts the newest command in force. */
+/* Begins the tick at now_us. Ends the time to live, activates the newest command. */
 void unit_tick(unit* self, uint64_t now_us);
 
-/* Whether unit_send_sample is to be called now. */
+/* Returns whether unit_send_sample is due. */
 bool unit_sample_is_due(const unit* self);
 
-/* Inertial sensors whose readings go with the next sample, bit i for sensor i. */
+/* Returns the inertial sensors whose readings go with the next sample, bit i for sensor i. */
 uint8_t unit_inertial_due(const unit* self);
 
-/* Sends the sample that is due, latched at now_us. Does nothing when none is due. */
+/* Sends the due sample, latched at now_us. Does nothing if none is due. */
 void unit_send_sample(unit* self, const unit_latch* latch, uint64_t now_us);
 
 /* Switches the output off, latches the cause (FAULT_*) and reports it. */
 void unit_trip(unit* self, uint8_t cause, int32_t detail, uint64_t now_us);
 
-/* Takes up to capacity_bytes that are to be sent. Returns their number. */
+/* Takes up to capacity_bytes of the bytes to send. Returns their number. */
 size_t unit_transmit(unit* self, uint8_t* out, size_t capacity_bytes);
 
 static inline bool unit_is_tripped(const unit* self) { return self->fault_flags != 0; }

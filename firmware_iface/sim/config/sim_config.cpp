@@ -15,8 +15,7 @@ namespace {
 using proto::TextLocator;
 namespace pb = rigcal::v1;
 
-// Ranges are stated in proto/check/number_ranges.cpp and were held to when the text was parsed;
-// what is left out reads 0.
+// The parser has checked the ranges in proto/check/number_ranges.cpp. Omitted numbers are 0.
 void require_given(double value, const TextLocator& at, const std::string& field) {
   if (value == 0.0) at.at(field).fail(field + " must be given, above 0");
 }
@@ -211,7 +210,7 @@ void apply(const SimOverrides& overrides, pb::Simulation& simulation) {
   }
 }
 
-// Fills rig and start; returns the joint count.
+// Sets rig and start; returns the joint count.
 int set_rig(const pb::Simulation& in, const TextLocator& root, SimConfig& config) {
   const double g = in.gravity().has_magnitude() ? in.gravity().magnitude() : 9.82;
   const Vector3 tilt = {in.gravity().tilt_x_rad(), 0.0, in.gravity().tilt_z_rad()};
@@ -255,7 +254,7 @@ SimConfig load_sim_config(const std::string& path, const SimOverrides& overrides
   SimulationSettings& settings = config.settings;
   settings.unit = to_unit(in.unit(), joint_count, root.at("unit"));
   settings.unit.hand = to_hand(in.hand());
-  // One seed, three independent streams of faults.
+  // Three independent random streams of faults from one seed.
   settings.unit.faults =
       to_unit_faults(in.unit_faults(), 3 * in.seed(), joint_count, root.at("unit_faults"));
   settings.to_host.faults = to_line_faults(in.line().to_host(), 3 * in.seed() + 1);

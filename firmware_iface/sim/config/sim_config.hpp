@@ -11,18 +11,18 @@
 
 namespace firmware_iface::sim {
 
-/// A simulation file, read and checked.
+/// A parsed and checked simulation file.
 struct SimConfig {
   std::variant<PendulumParameters, FurutaParameters> rig;
   JointState start;
   SimulationSettings settings;
-  std::string resolved_text;  ///< the file's message as text, with the overrides applied
+  std::string resolved_text;  ///< the file's message as text, including the overrides
 
-  /// A new rig as the file describes it.
+  /// Creates a plant as described by the file.
   Plant make_plant() const;
 };
 
-/// Settings a command line may override.
+/// Settings that a command line may override.
 struct SimOverrides {
   std::optional<std::uint32_t> baud_rate;
   std::optional<double> clock_error_ppm;

@@ -1,16 +1,18 @@
 /* The STM32F405 that QEMU emulates (netduinoplus2), for tests. QEMU has no encoder mode, PWM or
- * watchdog: counts and output travel over USART2 in place of those registers. Everything else in
- * the image is the same object code as on the real part.
+ * watchdog: instead of those registers, counts and output use USART2. All other object code in the
+ * image is that of the real part.
  *
- * The simulated rig sends, for each tick, a message whose first byte alone has its top bit set:
+ * The simulated rig sends a message for each tick. Only its first byte has the top bit set.
  *   1 byte   REQUEST_* in bits 0 to 2, index pulses in bits 3 and 4, home switches in bits 5 and 6
  *   1 byte   a number, which the answer repeats
- *   for each encoder 1 to 6 digits: the change of its count since the tick before, modulo 2^32, as
- *   2 * change, or -2 * change - 1 for a negative one; six bits a byte, low ones first, bit 6 set
- * in all but the last The end of the message is the tick. The answer, sent whenever the output is
- * set: 1 byte   whether the output is enabled; its top bit alone is set 1 byte   the number 3 bytes
- * command_q15, seven bits a byte, low ones first Every byte of a message costs QEMU two switches
- * between its threads, hence the changes. */
+ *   for each encoder 1 to 6 digits: the change of its count since the last tick, modulo 2^32, as
+ *            2 * change, or -2 * change - 1 if negative; six bits a byte, low ones first, with
+ *            bit 6 set in all but the last
+ * The end of the message triggers the tick. The answer is sent whenever the output is set:
+ *   1 byte   whether the output is enabled; only this byte has the top bit set
+ *   1 byte   the number
+ *   3 bytes  command_q15, seven bits a byte, low ones first
+ * Every byte of a message costs QEMU two thread switches, so changes are sent instead of counts. */
 
 #include "firmware_iface/firmware/board/board.h"
 #include "firmware_iface/firmware/board/stm32f405/registers.h"
@@ -23,20 +25,20 @@ enum {
   REQUEST_HANG = 1,      /* the tick does not end */
   REQUEST_UNDEFINED = 2, /* an undefined instruction */
   REQUEST_BAD_ADDRESS = 3,
-  REQUEST_INTERRUPT = 4,    /* one that nobody handles */
+  REQUEST_INTERRUPT = 4,    /* one without a handler */
   REQUEST_DRIVER_FAULT = 5, /* the power stage reports a fault */
-  REQUEST_RESET = 6,        /* from outside the firmware, as by the independent watchdog */
+  REQUEST_RESET = 6,        /* from outside the firmware, e.g. by the independent watchdog */
   REQUEST_MASK = 7
 };
 
-/* Patient, as the simulated rig may wait for its share of the processor. */
+/* Long, because the simulated rig may have to wait for the processor. */
 const uint32_t board_dead_man_ms = 1000;
 
 static uint8_t head;                   /* first byte of the newest message */
 static uint8_t number;                 /* of the newest message */
-static uint32_t counts[ENCODER_COUNT]; /* as a timer counts: 0 after a reset */
+static uint32_t counts[ENCODER_COUNT]; /* like a timer: 0 after a reset */
 
-/* What of a message has been received; part 0: nothing, 1: its head, 2: its number or digits. */
+/* Received part of a message; 0: nothing, 1: its head, 2: its number or digits. */
 static uint32_t part;
 static uint32_t encoder;
 static uint32_t digits;
@@ -91,7 +93,7 @@ static void misbehave(void) {
   }
 }
 
-/* Takes a byte; true when it ends a message. */
+/* Adds a byte; returns true if it ends a message. */
 static bool receive(uint8_t byte) {
   if (byte >= FIRST_BYTE) {
     head = byte;
@@ -128,7 +130,7 @@ void board_latch(unit_latch* latch) {
   latch->home_closed |= head >> 5 & 3U;
 }
 
-/* QEMU takes every byte at once. */
+/* QEMU accepts every byte at once. */
 static void put_out(bool is_enabled, int16_t command_q15) {
   const uint32_t command = (uint16_t)command_q15;
   USART_DR(USART2) = FIRST_BYTE | (is_enabled ? 1U : 0U);

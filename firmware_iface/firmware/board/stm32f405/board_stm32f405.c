@@ -5,7 +5,7 @@
 #include "firmware_iface/firmware/board/stm32f405/settings.h"
 
 enum {
-  WAIT_MAX = 100000,  /* bound of every wait: 60 ms on the RC oscillator; a crystal takes 2 ms */
+  WAIT_MAX = 100000,  /* limit of every wait: 60 ms on the RC oscillator; a crystal needs 2 ms */
   PIN_DIRECTION = 14, /* of GPIOB */
   PIN_ENABLE = 13,
   PIN_DRIVER_FAULT = 12,
@@ -165,7 +165,7 @@ uint32_t board_random_number(void) {
 
 int32_t board_reset_cause(void) {
   const bool by_watchdog = (RCC_CSR & 1U << 29) != 0; /* IWDGRSTF */
-  RCC_CSR |= 1U << 24;                                /* forget it */
+  RCC_CSR |= 1U << 24;                                /* clear the reset flags */
   return by_watchdog ? STOP_WATCHDOG : STOP_NONE;
 }
 
@@ -219,8 +219,8 @@ void board_put_out(const unit_output* output) {
   GPIO_BSRR(GPIOB) = 1U << PIN_ENABLE;
 }
 
-/* The break input has switched the PWM off by itself; its flag lasts until the pin is high again.
- */
+/* The break input has switched the PWM off in hardware; its flag remains until the pin is high
+ * again. */
 bool board_driver_has_fault(void) {
   const bool has_fault = (TIM_SR(TIM1) & 1U << 7) != 0;
   TIM_SR(TIM1) = ~(1U << 7);

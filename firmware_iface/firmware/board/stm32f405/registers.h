@@ -1,8 +1,8 @@
 #pragma once
 
-/* Registers of the STM32F405/407 that the firmware uses. Sections are those of ST's reference
- * manual RM0090; of ST's programming manual PM0214 for the Cortex-M4's own. Register access is the
- * one use of volatile and of addresses made from numbers. */
+/* Registers of the STM32F405/407 used by the firmware. Section numbers are those of ST's reference
+ * manual RM0090, for the Cortex-M4's own registers those of ST's programming manual PM0214. Only
+ * register access uses volatile and numeric addresses. */
 
 #include <stdint.h>
 

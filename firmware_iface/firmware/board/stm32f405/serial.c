@@ -25,15 +25,15 @@ uint32_t serial_room(void) { return byte_ring_room(&to_host); }
 
 void serial_put(uint8_t byte) { (void)byte_ring_put(&to_host, byte); }
 
-/* The whole register is written here and in the interrupt, never changed in parts: whichever comes
- * last is right, as the interrupt looks into the ring again. It is also set pending by hand, for
- * the emulator, whose line never raises it to send. */
+/* Both this function and the interrupt write the whole register. The last write is always right,
+ * because the interrupt checks the ring again. The interrupt is also set pending here, as the
+ * emulated line never raises it for sending. */
 void serial_send(void) {
   USART_CR1(USART1) = LINE_SENDING;
   NVIC_ISPR(INTERRUPT_USART1) = 1U << (INTERRUPT_USART1 % 32U);
 }
 
-/* An overrun raises the interrupt as well, and reading the status and then the data ends it. */
+/* An overrun raises the interrupt too. Reading the status and then the data clears it. */
 void serial_interrupt(void) {
   const uint32_t status = USART_SR(USART1);
   if ((status & (USART_SR_RXNE | USART_SR_ORE)) != 0) {

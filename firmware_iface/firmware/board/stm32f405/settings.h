@@ -1,6 +1,6 @@
 #pragma once
 
-/* What to change for a rig. README.md lists the pins. */
+/* Settings to change for a rig. README.md lists the pins. */
 
 enum {
   CRYSTAL_MHZ = 8, /* of the board: 8 on most, 12 or 25 on some */

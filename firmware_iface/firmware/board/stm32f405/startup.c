@@ -1,4 +1,4 @@
-/* Vector table, start of the program, and handlers of faults. The same object code in every image.
+/* Vector table, start of the program, and fault handlers. The same object code in every image.
  * PM0214 section 2.3 (exceptions), RM0090 section 12.2 (interrupts). */
 
 #include "firmware_iface/firmware/board/board.h"
@@ -13,7 +13,7 @@ int main(void);
 void reset_handler(void);
 void fault_handler(void);
 
-/* A board defines those it uses; the others end in fault_handler, as nobody enabled them. */
+/* A board defines the handlers that it uses; all others call fault_handler. */
 void tim7_interrupt(void) __attribute__((weak, alias("fault_handler")));
 void usart2_interrupt(void) __attribute__((weak, alias("fault_handler")));
 
@@ -23,7 +23,7 @@ static void stop_by_exception(void) {
   firmware_stop(STOP_EXCEPTION + (int32_t)(SCB_ICSR & 0x1FFU)); /* VECTACTIVE */
 }
 
-/* Nothing is known about the stack here, so it begins anew; nothing else may run any more. */
+/* The stack may be invalid here, so it is reset; no other code may run any more. */
 __attribute__((naked)) void fault_handler(void) {
   __asm__ volatile(
       "cpsid i\n"
@@ -35,7 +35,7 @@ __attribute__((naked)) void fault_handler(void) {
 void reset_chip(void) {
   SCB_AIRCR = 0x05FA0004U; /* SYSRESETREQ */
   for (;;) {
-  } /* until it happens; the independent watchdog waits too */
+  } /* until the reset; the independent watchdog is a backup */
 }
 
 void start_dead_man(void) {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+namespace daq {
+
+/// Detects swings of a free joint that grow although no motor drives the rig: between turning
+/// points, or from turn to turn if the joint rotates. Real-time safe.
+class SwingGrowth {
+ public:
+  /// A swing or turn that is larger by this share than the largest before it grows.
+  static constexpr double kShare = 0.1;
+
+  /// Adds the counts of the joint's encoder at a time [s].
+  /// @param counts_per_turn  0: the joint slides
+  /// @return ratio of the last swing to the largest before it once four in a row grew; 0 otherwise.
+  ///         Ratios are of speeds if the joint rotates.
+  double add(std::int64_t counts, double time_s, double counts_per_turn) noexcept;
+
+ private:
+  double compare(double size, double& largest, double margin) noexcept;
+
+  int direction_ = 0;  // 0: has not moved yet
+  std::int64_t extreme_ = 0;
+  std::int64_t last_extreme_ = 0;
+  bool has_extreme_ = false;
+  std::int64_t turn_counts_ = 0;
+  double turn_s_ = 0.0;
+  double largest_swing_ = 0.0;  // [counts]
+  double fastest_turn_ = 0.0;   // [turns/s]
+  int growths_ = 0;             // in a row
+};
+
+}  // namespace daq
