@@ -217,8 +217,7 @@ TEST(PulseJudgement, SeesMotionFromItsThresholdOn) {
   EXPECT_FALSE(judge_pulse(motion_under([](double) { return 0.0; }, 1.0, 0.0, 0.1), 0.0).moved);
 }
 
-// After breakaway at the dead band the angle grows with the cube of time, so the encoder shows it
-// late.
+// After breakaway at the dead band the angle grows with time cubed: the encoder shows it late.
 TEST(RampJudgement, FindsTheDeadBand) {
   const double count = 2.0 * std::numbers::pi / kTurn;
   for (const double sign : {1.0, -1.0}) {

@@ -16,8 +16,7 @@
 
 namespace daq {
 
-/// A rig file, a simulated Furuta unit in virtual time and an operator who follows the
-/// instructions.
+/// A rig file, a simulated Furuta unit in virtual time and an operator who obeys.
 class CommissionRig final : public Operator {
  public:
   /// @param rig_text  content of the rig file
@@ -25,8 +24,7 @@ class CommissionRig final : public Operator {
                 const firmware_iface::sim::SimulationSettings& simulation,
                 const firmware_iface::sim::FurutaParameters& furuta);
 
-  /// The operator's reaction to a question: the first rule whose words occur in the question
-  /// applies.
+  /// The operator's reaction to a question: the first rule whose words it contains applies.
   struct Rule {
     std::string words;
     std::function<void()> act = {};

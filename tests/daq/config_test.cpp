@@ -189,8 +189,7 @@ TEST(BuildAUnitPage, ShowsFilesThatLoad) {
   EXPECT_EQ(parse_scenario_config("pulse.textproto", files[2], rig).scenario.command_peak(), 0.15);
 }
 
-// A command that depends on the motion, as of a swing-up, cannot be plotted in advance and is
-// refused.
+// A command that depends on the motion, as of a swing-up, cannot be plotted in advance.
 TEST(PlotScenario, RefusesCommandsThatDependOnTheMotion) {
   const test_support::TemporaryFolder folder;
   const std::string plan = folder.file("plan.svg");

@@ -108,8 +108,7 @@ TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
   EXPECT_EQ(delays[0].load(), 0);
 }
 
-// Single lost frames are normal for the link: they are listed as gaps without a trip, and sent =
-// recorded + lost.
+// Single lost frames are normal: they become gaps without a trip, and sent = recorded + lost.
 TEST(ControlLoop, ListsFramesLostOnTheLinkAsGaps) {
   auto simulation = simulation_settings();
   simulation.to_host.faults = {.seed = 5, .frame_lost = 0.02};

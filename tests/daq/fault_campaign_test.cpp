@@ -194,8 +194,7 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
             << "driven by an angle that is no number";
         if (r.loop().trip() == nullptr) return;
         if (tripped_at_s < 0.0) tripped_at_s = r.time_s();
-        // A command in transit when the host tripped may be delayed by the line before its ttl
-        // starts.
+        // The line may delay a command in transit at the trip before its ttl starts.
         const double grace_s = ttl_s + 0.1 + 0.01;
         if (r.time_s() > std::max(tripped_at_s, replayed_at_s) + grace_s) {
           ASSERT_EQ(r.sim_unit().output_V(), 0.0);

@@ -10,8 +10,7 @@
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// Every field of the files that rigcal-daq reads gets a value of its own and is checked where it
-// acts.
+// Every field of the files that rigcal-daq reads gets its own value and is checked where it acts.
 
 namespace daq {
 namespace {

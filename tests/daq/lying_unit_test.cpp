@@ -209,8 +209,7 @@ TEST_F(Lie, CommandsHeldUpOnTheWay) {
   }
 }
 
-// Samples that are delayed by 20 % of the elapsed time, from the middle of the drive or from the
-// start.
+// Samples delayed by 20 % of the elapsed time, from the middle of the drive or from the start.
 TEST_F(Lie, SamplesHeldUpMoreAndMore) {
   for (const int from_tick : {1, 1500}) {
     start_again(1.0);

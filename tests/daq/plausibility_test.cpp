@@ -150,8 +150,7 @@ TEST_F(Motion, StallAllowsForOtherJointsWhileTheCommandChanges) {
 
 // ----- An encoder that stops in the middle of a motion -----
 
-// A sound encoder's joint stops within its last counts from at most 3 sqrt(q a) + 1.5 a T = 1.96
-// rad/s.
+// A joint can stop within its last counts from at most 3 sqrt(q a) + 1.5 a T = 1.96 rad/s.
 TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
   for (const auto& [speed, trips] : {std::pair(1.7, false), std::pair(2.4, true)}) {
     for (const bool is_arm : {true, false}) {
@@ -289,8 +288,7 @@ TEST_F(Motion, FirstMotionFollowsTheMotor) {
   }
 }
 
-// Three counts in the wrong direction are vibration, and after the first 50 ms other joints may
-// push harder.
+// Three counts in the wrong direction are vibration. After 50 ms other joints may push harder.
 TEST_F(Motion, FirstMotionIsJudgedOnceAndByFourCounts) {
   rest(2.0);
   EXPECT_EQ(until_trip(300,

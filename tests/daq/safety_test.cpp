@@ -369,8 +369,7 @@ TEST_F(SafetyMonitorTest, ClampsMagnitudeAndSlew) {
   EXPECT_FALSE(monitor_.is_tripped());
 }
 
-// The slew limit counts from the last command and over the elapsed time. The first sample has no
-// last command.
+// The slew limit counts from the last command over the elapsed time. The first sample has none.
 TEST_F(SafetyMonitorTest, FirstCommandIsZeroAndSlewCoversAGap) {
   for (JointState& joint : now_.joint) joint = {0.0, 0.0, true};
   EXPECT_EQ(send(5.0), 0.0);

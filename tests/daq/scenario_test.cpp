@@ -61,8 +61,7 @@ std::vector<Scenario> one_of_each() {
   return all;
 }
 
-// The catalog is the list that the command line offers. Catches an entry that these tests do not
-// cover.
+// The catalog is the list that the command line offers. Catches an entry without a test.
 TEST(Catalog, IsCoveredEntryByEntry) {
   EXPECT_EQ(one_of_each().size(), std::variant_size_v<Excitation>);
 }
@@ -160,8 +159,7 @@ TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
   }
 }
 
-// Faded in over 2 s, cos(2π 0.1 t) is t/2 cos(0.2π t), which is largest where t tan(0.2π t) =
-// 1/(0.2π).
+// Faded in over 2 s, cos(2π 0.1 t) is t/2 cos(0.2π t), largest at t tan(0.2π t) = 1/(0.2π).
 TEST(Multisine, PeakIsThatOfWhatIsFadedIn) {
   const Multisine multisine{.tones = {{0.1, 1.0, pi / 2.0}}, .ramp_s = 2.0, .duration_s = 2.5};
   double peak = 0.0;
@@ -216,8 +214,7 @@ TEST(Release, FollowsTheOperator) {
   EXPECT_EQ(release.phase(), Phase::kFinished);
 }
 
-// A cart is held at its position, without wrapping by a whole "turn", and its rest is judged by its
-// own speed.
+// A cart's position is not wrapped by a whole "turn", and its rest is judged by its own speed.
 TEST(Release, KnowsNoTurnsOfASlide) {
   const ReleaseSettings settings{.slides = {true},
                                  .held_angle_rad = 0.2,

@@ -198,8 +198,7 @@ Observation arm_at_rest(double time_s) {
   return now;
 }
 
-// Magnitude and slew rate of each motor are limited from its own last command, on both sides of
-// zero.
+// Magnitude and slew rate are limited from each motor's own last command, on both sides of zero.
 TEST(SeveralMotors, AreClampedEachByItsOwnLimits) {
   SafetyMonitor monitor(two_motor_limits());
   double time_s = 0.0;
@@ -224,8 +223,7 @@ TEST(SeveralMotors, AreClampedEachByItsOwnLimits) {
   EXPECT_FALSE(monitor.is_tripped());
 }
 
-// A command or limit of one motor that is not a number switches off all, and the trip names that
-// motor.
+// A NaN command or limit of one motor switches all motors off, and the trip names that motor.
 TEST(SeveralMotors, AreAllOffAfterATrip) {
   for (std::size_t m = 0; m < 2; ++m) {
     SafetyMonitor monitor(two_motor_limits());

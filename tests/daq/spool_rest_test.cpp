@@ -59,8 +59,7 @@ class DeadRun : public ::testing::Test {
     ASSERT_TRUE(ok(folder.value().spool.sync()));
   }
 
-  // Completes the spool, as `send` does first. The spool then holds these samples, commands and
-  // events.
+  // Completes the spool, as `send` does first, and stores its samples, commands and events.
   SpoolRest complete() {
     auto folder = open_spool_folder(file("run.mcap.spool"));
     EXPECT_TRUE(ok(folder));
@@ -154,8 +153,7 @@ TEST_F(DeadRun, HasNotEndedWhereItsRecordingWasRecovered) {
   expect_all(500);
 }
 
-// A recording of another run under the same name does not belong to the spool. Nor does a missing
-// one.
+// A recording of another run under the same name is ignored, and so is a missing one.
 TEST_F(DeadRun, TakesNothingFromAnotherRecording) {
   epoch_shift_ns_ = 1;
   record(500);
