@@ -23,7 +23,7 @@ Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initi
                         const Eigen::VectorXd& initial_rates, const Eigen::MatrixXd& controls,
                         double step, GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
-/// The same from a state in maximal coordinates; row 0 is its hinge angles in (−π, π].
+/// The same from a state in maximal coordinates. Row 0 holds its joint angles in (−π, π].
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const State& initial,
                         const Eigen::MatrixXd& controls, double step,
                         GyroscopicForm gyroscopic = GyroscopicForm::kMean);
