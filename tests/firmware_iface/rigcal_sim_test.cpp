@@ -142,8 +142,7 @@ TEST(RigcalSim, ServesTcpOnAFreePort) {
   EXPECT_EQ(program.finish(SIGTERM), 0);
 }
 
-// Bad input gives one message that names the fault and a non-zero exit code, and overwrites
-// nothing.
+// Bad input gives one message that names the fault and an exit code, and overwrites nothing.
 TEST(RigcalSim, RefusesBadInputWithOneMessage) {
   const TemporaryFolder folder;
   const std::string bad = folder.file("bad.textproto");

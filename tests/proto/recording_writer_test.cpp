@@ -82,8 +82,7 @@ TEST(RecordingWriter, ReturnsWhatWasWritten) {
   EXPECT_EQ(recording.header.facts, furuta_header().facts);
   ASSERT_EQ(recording.samples.size(), 3u);
   EXPECT_TRUE(same(recording.samples[2], make_sample(5)));
-  ASSERT_EQ(recording.gaps.size(), 1u);  // the recorded gap covers the hole, which is not listed
-                                         // again
+  ASSERT_EQ(recording.gaps.size(), 1u);  // the hole is listed once
   EXPECT_EQ(recording.gaps[0].first_sequence, 2u);
   EXPECT_EQ(recording.gaps[0].sample_count, 3u);
   EXPECT_EQ(recording.gaps[0].cause, GapCause::kLink);

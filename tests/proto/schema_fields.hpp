@@ -50,9 +50,8 @@ inline std::vector<FieldPath> numeric_fields(const google::protobuf::Descriptor&
   return found;
 }
 
-/// Sets a field, in the first entry of every repeated one, and creates the messages on its path. An
-/// integer field gets the nearest value of its type.
-/// @return the resulting value
+/// Sets a field, in the first entry of every repeated one, and creates its parents. Integers get
+/// the nearest value. @return the resulting value
 inline double put_number(google::protobuf::Message& root, const FieldPath& path, double value) {
   using google::protobuf::Reflection;
   google::protobuf::Message* message = &root;
