@@ -45,8 +45,7 @@ TEST(FrictionLaw, IsASumOfTerms) {
   }
 }
 
-// The law's parameters are free, earlier ones of these joints are removed, other joints keep
-// theirs.
+// The law's parameters are free and replace earlier ones. Other joints keep theirs.
 TEST(FrictionLaw, ReplacesTheFrictionOfItsJoints) {
   ReferencePendulum rig;
   rig.b = 1e-3;

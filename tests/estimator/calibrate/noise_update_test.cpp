@@ -30,8 +30,8 @@ TEST(SensorNoise, StaysWhereNoRowIsLeft) {
   EXPECT_DOUBLE_EQ(sensor_noise_factor(group(20, 19.0, 4.0)), 2.0);
 }
 
-// A variance from 200 rows has a relative standard deviation of √(2/200) = 0.1: 1.3 is three of
-// them.
+// A variance from 200 rows has a relative deviation of √(2/200) = 0.1, so three deviations end at
+// 1.3.
 TEST(ProcessNoise, IsSeenThreeDeviationsAboveItsModel) {
   ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 1.29), false);
   EXPECT_FALSE(change.seen);
@@ -41,8 +41,7 @@ TEST(ProcessNoise, IsSeenThreeDeviationsAboveItsModel) {
   EXPECT_DOUBLE_EQ(change.factor, std::sqrt(1.31));
 }
 
-// Once detected, it also follows the residuals down. Otherwise it would drop and rise again and
-// again.
+// Once detected, it also follows the residuals down. Otherwise it would oscillate.
 TEST(ProcessNoise, OnceSeenFollowsTheResidualsBothWays) {
   const ProcessNoiseChange change = process_noise_change(group(210, 10.0, 200.0 * 0.25), true);
   EXPECT_TRUE(change.seen);

@@ -173,8 +173,7 @@ TEST(StateEstimate, DeviationsTakeInThoseOfParameters) {
   expect_scores(scores_with_estimated_parameters(40, 1000), 0.9);
 }
 
-// Errors of parameters from the recording itself correlate with its readings, which reduces some
-// state errors.
+// Parameters from the recording itself have errors that correlate with those of its readings.
 TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
   expect_scores(scores_with_estimated_parameters(40, 0), 0.9);
 }

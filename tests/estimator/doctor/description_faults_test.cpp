@@ -335,8 +335,7 @@ Described whirling(double period) {
   return rig;
 }
 
-// A joint that turns too far from row to row is reported as not checked; at half of that it is
-// checked.
+// A joint that turns too far from row to row is reported as not checked; half as far is checked.
 TEST(DescriptionFaults, ToldNotCheckedWhereAJointTurnsTooFarBetweenRows) {
   const Described fast = whirling(0.02);
   const auto findings = estimator::examine_description(fast.mechanism, fast.recordings).findings;

@@ -22,7 +22,7 @@ struct PairFormulation {
   Mlcp mlcp;
 };
 
-/// @param sigma_t Σ_t of each hinge [1/(kg·m²)]
+/// @param sigma_t Σ_t of each joint [1/(kg·m²)]
 inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const State& state,
                                              const DenseStep& step,
                                              const Eigen::VectorXd& sigma_t) {
@@ -68,14 +68,14 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
   return pair;
 }
 
-/// Sets one quantity of every hinge.
+/// Sets one quantity of every joint.
 inline void set_all(Mechanism& mechanism, HingeQuantity quantity, double value) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     mechanism.hinge_parameter(j, quantity).value = value;
   }
 }
 
-/// The mechanism with every kind of friction on every hinge, and a motor with shaft and back-EMF on
+/// The mechanism with every kind of friction on every joint, and a motor with shaft and back-EMF on
 /// the first.
 inline Mechanism with_friction(Mechanism mechanism, double load_friction,
                                double load_friction_angular) {
