@@ -285,8 +285,8 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedAndNotTaken) {
 }
 
 // A circle with a weight of 1e2, and the optimum further along it: every straight step leaves the
-// circle and raises the cost. If a step may never raise the cost temporarily, the solver needs 20 short
-// ones.
+// circle and raises the cost. Unless steps may raise the cost for a while, 20 short ones are
+// needed.
 TEST(LevenbergMarquardt, RoundsANarrowBend) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
