@@ -95,8 +95,7 @@ TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
 }
 
 // No body has one principal moment above the sum of the others. For a body that rotates about
-// several axes this is an error. With a single axis the other moments have no effect and are not
-// checked.
+// several axes this is an error. With a single axis the others have no effect and are not checked.
 TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
   const std::string too_large =
       edited("zz { value: 0.01 free: true }", "zz { value: 0.03 free: true }");
