@@ -30,7 +30,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TEST_SECONDS_MAX = 60  # a mutant that hangs its tests has been noticed
+TEST_SECONDS_MAX = 60  # then a mutant that hangs its tests counts as detected
 
 
 @dataclasses.dataclass
@@ -121,7 +121,7 @@ class Scratch:
                 continue
             content = source.read_bytes()
             if name == "CMakeLists.txt":
-                # The compiler may warn of a mistake; here the tests are asked.
+                # The compiler may warn of a mistake; only the tests count here.
                 content = content.replace(b" -Werror)", b" -w)")
             if copy.exists() and copy.read_bytes() == content:
                 continue
