@@ -7,7 +7,7 @@
 
 namespace architecture {
 
-/// One text file of the tree, as the rules see it.
+/// One text file of the tree, input of the rules.
 struct SourceFile {
   std::string path;                ///< relative to the root, with '/'
   std::vector<std::string> lines;  ///< without line ends

@@ -255,7 +255,7 @@ TEST(ControlLoop, UnitSwitchesOffByItselfWhenTheHostDies) {
   EXPECT_TRUE(rig.sim_unit().is_tripped());
 }
 
-// A unit with a persistent fault must not be driven, and the operator must be told the cause.
+// A unit with a persistent fault must not be driven, and the cause must be reported.
 TEST(ControlLoop, GivesUpWhenTheUnitCannotBeCleared) {
   auto simulation = simulation_settings();
   SimulatedRig rig(steady_drive(), furuta_settings(), simulation);

@@ -10,7 +10,7 @@
 namespace estimator {
 
 /// The paper's pair formulation [Mar, eqs. 2.24–2.28] with METHOD section 3's corrections: per
-/// hinge ten normal rows (g ≥ 0, −g ≥ 0, point rows in hinge axes), two tangential rows ±Ḡ and one
+/// joint ten normal rows (g ≥ 0, −g ≥ 0, point rows in joint axes), two tangential rows ±Ḡ and one
 /// bound,
 ///
 ///   w_n = ±(A v⁺ − c) + Σ λ_n,  w_t = ±Ḡ v⁺ + Σ_t λ_t + σ,  w_σ = B_0 + U λ_n − 1ᵀ λ_t,

@@ -27,7 +27,7 @@ using test_support::RotationChainProblem;
 
 using test_support::kNaN;
 
-// Dynamic from the start: converting fixed-size vectors makes g++ 12 see array bounds violated.
+// Dynamic from the start: converting fixed-size vectors makes g++ 12 report array bounds.
 Eigen::VectorXd vector(std::initializer_list<double> values) {
   return Eigen::Map<const Eigen::VectorXd>(values.begin(),
                                            static_cast<Eigen::Index>(values.size()));

@@ -79,7 +79,7 @@ TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
   EXPECT_EQ(own.call(remove).error().code(), ServiceError::NOT_READY) << "its own, but open";
 }
 
-// The last connection within a share and the limit is served, the next one is told why not. One
+// The last connection within a share and the limit is served, the next one gets the reason. One
 // that ends makes room again.
 TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
   ServiceLimits limits;

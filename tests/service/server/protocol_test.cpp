@@ -361,7 +361,7 @@ TEST(Protocol, ShowsARunningSessionLive) {
   EXPECT_EQ(sequence, 200u);
 }
 
-// A slow subscriber loses live data and is told how much; the rig never waits for it. Lost and
+// A slow subscriber loses live data and gets their amount; the rig never waits for it. Lost and
 // received data together are complete.
 TEST(Protocol, DropsLiveDataOfASlowSubscriberOnly) {
   constexpr std::uint64_t kBatches = 1500;
