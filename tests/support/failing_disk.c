@@ -1,9 +1,9 @@
 /* Simulates a disk that fails to write once. RIGCAL_FAILING_DISK names a switch file. While it
  * exists, the next fsync or fdatasync of a *.spool or *.part file written by this process loses the
- * bytes written since the last one (they read as zeros, as from a disk), fails with EIO, and deletes
- * the switch file. Later calls succeed, as on Linux, where pages count as written once the failure
- * was reported. If the switch file is not empty, the failing call reports success too. Link this
- * library, or name it in LD_PRELOAD.
+ * bytes written since the last one (they read as zeros, as from a disk), fails with EIO, and
+ * deletes the switch file. Later calls succeed, as on Linux, where pages count as written once the
+ * failure was reported. If the switch file is not empty, the failing call reports success too. Link
+ * this library, or name it in LD_PRELOAD.
  *
  * Also simulates a disk that hangs: while the file that RIGCAL_HANGING_DISK names exists, no fsync
  * or fdatasync of these files returns, as when a network file system has lost its server. While it

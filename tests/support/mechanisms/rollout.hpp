@@ -10,8 +10,8 @@ namespace estimator {
 
 /// Joint angles of an open-loop SPOOK simulation, continuous over turns.
 ///
-/// The input delay and the encoder offsets are not applied: callers apply the delay when they average
-/// the controls over the steps, and the offsets when they compare with an encoder.
+/// The input delay and the encoder offsets are not applied: callers apply the delay when they
+/// average the controls over the steps, and the offsets when they compare with an encoder.
 ///
 /// @param initial_angles one per joint [rad]
 /// @param initial_rates  one per joint [rad/s]
