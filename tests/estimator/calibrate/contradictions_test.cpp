@@ -60,7 +60,7 @@ std::string notes_of(const Calibration& calibration) {
   return all;
 }
 
-// An arm 3 % too long: residuals equal the noise and pieces agree, so only this test finds it.
+// An arm 0.3 % too long: residuals equal the noise and pieces agree, so only this test finds it.
 void expect_arm_is_told(const Calibration& result) {
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GT(result.agreement.p_value, 0.01);
