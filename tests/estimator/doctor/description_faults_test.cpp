@@ -87,7 +87,7 @@ Described two_links() {
   return rig;
 }
 
-/// The hypothesis of that kind and channel, injected as a fault: applied twice, it cancels itself.
+/// The hypothesis of that kind and channel. Its repair of a correct rig injects the mistake.
 Hypothesis mistake(const Mechanism& mechanism, const std::string& kind,
                    const std::string& channel) {
   for (Hypothesis& each : estimator::likely_mistakes(mechanism)) {

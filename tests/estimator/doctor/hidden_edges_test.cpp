@@ -116,7 +116,7 @@ TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
 }
 
 // The motion determines the edge without doubt here, also over several missing rows. The
-// second-best candidate is reported too.
+// second-best row is adjacent to it.
 TEST(HiddenEdges, AreBeyondDoubt) {
   for (const int held : {0, 1, 2, 3}) {
     const Recording parted = split(pulsed(), {{300 - held, 3}});
