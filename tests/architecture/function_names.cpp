@@ -8,7 +8,7 @@
 namespace architecture {
 namespace {
 
-/// Where the bracket at `open` is closed; npos where it is not.
+/// Position at which the bracket at `open` is closed; npos if it is not.
 std::size_t find_close(const std::string& text, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < text.size(); ++i) {

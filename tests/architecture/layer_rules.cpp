@@ -17,7 +17,7 @@ struct Layer {
   std::vector<std::string> may_use;  // besides itself
 };
 
-// No file of a layer knows another layer of its module than those it may.
+// A file of a layer may include only the allowed layers of its module.
 std::vector<Violation> check_layers(const Tree& tree, const std::string& module,
                                     const std::vector<Layer>& layers) {
   std::vector<Violation> violations;
@@ -76,11 +76,11 @@ std::vector<Violation> estimator_is_layered(const Tree& tree) {
   return check_layers(tree, "estimator/", kLayers);
 }
 
-// The fit of the system itself and that of a SPOOK simulator share what lies in estimator/fit and
-// know nothing of one another; estimator/calibrate chains and compares them.
+// The fit of the physical system and that of a SPOOK simulator share estimator/fit and do not use
+// one another; estimator/calibrate chains and compares them.
 std::vector<Violation> fits_keep_apart(const Tree& tree) {
   struct Wall {
-    std::string folder;  // without those within
+    std::string folder;  // without its subfolders
     std::vector<std::string> must_not_know;
   };
   static const std::vector<Wall> kWalls = {
@@ -143,7 +143,7 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
       {"daq/", {"firmware_iface/", "proto/"}},
       {"service/", {"estimator/", "proto/"}},
   };
-  // The one arrow between them: a simulation, and a design, commands what a rig's run does.
+  // The only allowed dependency: a simulation, and a design, use the commands of a rig's run.
   static const std::vector<Module> kExceptions = {
       {"service/simulation/", {"daq/scenario/"}},
       {"service/design/", {"daq/scenario/"}},

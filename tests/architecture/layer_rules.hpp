@@ -4,7 +4,7 @@
 
 #include "tests/architecture/source_rules.hpp"
 
-// Which folder may know which.
+// Which folder may depend on which.
 namespace architecture {
 
 std::vector<Violation> estimator_is_layered(const Tree& tree);

@@ -25,7 +25,7 @@ std::vector<Violation> estimator_is_pure(const Tree& tree) {
                                                    "filesystem", "thread",    "mutex",
                                                    "chrono",     "future",    "condition_variable",
                                                    "ctime",      "syncstream"};
-  // Work is shared out between threads in one place.
+  // Only one place distributes work to threads.
   static const std::string kThreads = "estimator/math/parallel_jobs.cpp";
   return check_includes(
       tree, {"estimator/", "proto/notation/"},
@@ -121,7 +121,7 @@ std::vector<Violation> includes_are_written_from_the_root(const Tree& tree) {
       });
 }
 
-// Every config must be named by a test that loads it, so that none can rot.
+// Every config must be named in a test that loads it, so that none becomes outdated.
 std::vector<Violation> configs_are_loaded_by_a_test(const Tree& tree) {
   std::vector<Violation> violations;
   for (const SourceFile& config : tree) {
@@ -149,7 +149,7 @@ std::vector<Violation> files_are_short(const Tree& tree) {
   return violations;
 }
 
-// Columns as an editor shows them: UTF-8 continuation bytes take none.
+// Columns as in an editor: UTF-8 continuation bytes take none.
 int columns_of(std::string_view line) {
   return static_cast<int>(std::count_if(line.begin(), line.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;

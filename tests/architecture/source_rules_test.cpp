@@ -16,8 +16,8 @@ const Tree& our_tree() {
 
 SourceFile file(const std::string& path, const std::string& text) { return {path, {text}}; }
 
-// For each rule a tree that breaks it exactly once, beside a neighbour that looks alike but keeps
-// it. A rule that lets everything through, or nothing, fails its entry.
+// For each rule a tree that violates it exactly once, beside a similar one that obeys it. A rule
+// that accepts everything or nothing fails its entry.
 const std::map<std::string, Tree>& bad_trees() {
   static const std::map<std::string, Tree> kTrees = {
       {"EstimatorIsPure",
@@ -89,7 +89,7 @@ TEST_P(SourceRule, HoldsInThisTree) {
   EXPECT_TRUE(violations.empty()) << describe(violations);
 }
 
-// Without this, a misspelt folder or pattern would make a rule hold for every tree.
+// Otherwise a misspelt folder or pattern would make a rule hold for every tree.
 TEST_P(SourceRule, FailsOnATreeThatBreaksIt) {
   ASSERT_TRUE(bad_trees().contains(GetParam().name)) << "write a bad tree for this rule";
   const Tree& bad = bad_trees().at(GetParam().name);

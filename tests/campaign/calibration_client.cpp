@@ -38,7 +38,7 @@ bool same_to_the_last_digit(const CalibrationResult& a, const CalibrationResult&
   return true;
 }
 
-// The programs may have been compiled differently, as with a sanitizer: rounding, but no more.
+// Equal up to round-off: the programs may have been compiled differently, as with a sanitizer.
 bool same_but_for_rounding(const CalibrationResult& a, const CalibrationResult& b) {
   if (a.parameters_size() != b.parameters_size() || a.parameters_size() == 0) return false;
   for (int k = 0; k < a.parameters_size(); ++k) {
@@ -60,7 +60,7 @@ CalibrationClient::CalibrationClient(std::string programs, std::string folder,
       caller_("operator", {}, service, ledger),
       random_(seed) {
   std::filesystem::create_directories(folder_);
-  // A copy: an id belongs to one job, and the file may be edited meanwhile.
+  // A copy, since an id belongs to one job, and the file may be edited meanwhile.
   std::filesystem::copy_file(kRig, rig_);
 }
 
@@ -86,7 +86,7 @@ std::optional<CalibrationResult> CalibrationClient::read_result(const std::strin
   return result;
 }
 
-// The recording, and the result to be expected.
+// Prepares the recording and the expected result.
 bool CalibrationClient::prepare() {
   std::ofstream(folder_ + "/swing.textproto") << kScenario;
   const std::string csv = folder_ + "/swing.csv";
@@ -109,8 +109,8 @@ void CalibrationClient::run(const std::atomic<bool>& stop) {
   while (!stop.load() && !service_.dead()) calibrate();
 }
 
-// Whoever has used least comes first: what jobs of another used that started and ended while this
-// one waited, up to the last that was preferred, is no more than what its owner had used before.
+// The least usage comes first: the usage by another's jobs that started and ended while this one
+// waited, up to the last preferred one, is at most its owner's earlier usage.
 void CalibrationClient::expect_fair_wait(const std::string& job, const Caller::Calm& calm) {
   rigcal::v1::ServiceRequest inspect, list;
   inspect.mutable_inspect_job()->set_job_id(job);
@@ -179,7 +179,7 @@ void CalibrationClient::calibrate() {
       expect_fair_wait(job, calm);
       return ledger_.count("calibrations with the result expected, to the last digit");
     }
-    // The service tells what became of the job: it was started often enough.
+    // The service reports that the job was started too often.
     if (outcome.output.find("times while this job was running") != std::string::npos) {
       return ledger_.count("calibrations given up after three interruptions, and told so");
     }

@@ -14,10 +14,10 @@
 
 namespace campaign {
 
-/// An operator who calibrates with `rigcal --server` again and again, whose programs are killed at
-/// any moment, and who asks again under the same id. Each result must be that of the same
-/// calibration without a service, and each the same to the last digit.
-/// However many jobs others have waiting, one of this operator's waits for a turn of each.
+/// An operator who repeatedly calibrates with `rigcal --server`. The programs are killed at any
+/// moment, and the operator retries under the same id. Each result must equal that of the same
+/// calibration without a service, and all must be equal to the last digit. However many jobs others
+/// have waiting, one of this operator's waits for one turn of each.
 class CalibrationClient {
  public:
   CalibrationClient(std::string programs, std::string folder, ServiceUnderTest& service,
@@ -45,7 +45,7 @@ class CalibrationClient {
   Caller caller_;
   std::mt19937_64 random_;
   rigcal::v1::CalibrationResult expected_;              // without a service
-  std::optional<rigcal::v1::CalibrationResult> first_;  // of the service
+  std::optional<rigcal::v1::CalibrationResult> first_;  // from the service
   int job_count_ = 0;
 };
 

@@ -23,8 +23,8 @@ constexpr uid_t kKeep = static_cast<uid_t>(-1);
 
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
-// This thread alone is somebody else for a while; the C library would change all of them. The
-// kernel tells the service who it was that connected.
+// This thread alone runs as another account for a while; the C library would change all threads.
+// The kernel reports the connecting account to the service.
 class OtherAccount {
  public:
   explicit OtherAccount(uid_t account) : own_(::geteuid()) { become(account); }
@@ -94,7 +94,7 @@ bool end_session(Caller& caller, const std::string& id) {
       caller.fail(id + ": cannot be ended: " + brief(reply));
       return false;
     }
-    pause();  // its connection has not been noticed to be gone
+    pause();  // the service has not yet noticed that its connection is closed
   }
   return false;
 }
@@ -131,7 +131,7 @@ bool delete_session(Caller& caller, const std::string& id) {
     reply = caller.ask(request);
     if (reply.has_deleted() || reply.error().code() == ServiceError::NOT_FOUND) return true;
     if (reply.error().code() == ServiceError::NOT_ALLOWED) break;
-    caller.ask(finish);  // a service that died may have forgotten that it was asked to
+    caller.ask(finish);  // a service that died may have lost the request
     pause();
   }
   if (!caller.service().dead()) caller.fail(id + ": cannot be deleted: " + brief(reply));

@@ -11,40 +11,40 @@
 
 namespace campaign {
 
-/// Who somebody is for the service: a loopback address over TCP, or a local account at the Unix
-/// socket.
+/// Identity of a client for the service: a loopback address over TCP, or a local account at the
+/// Unix socket.
 struct Who {
   std::string address = "127.0.0.1";
-  std::optional<uid_t> account{};  ///< and then the address counts for nothing
+  std::optional<uid_t> account{};  ///< if set, the address has no meaning
 
-  /// As the service calls it.
+  /// Name of the identity in the service.
   std::string identity() const;
 };
 
-/// The account that a client may have beside root's: `wanted` where this program may become it,
-/// else the one that it runs as.
+/// The account of a client besides root's: `wanted` if this program may switch to it, otherwise its
+/// own.
 uid_t account_or_own(uid_t wanted);
 
-/// A client of the service under one identity, over as many connections as it takes.
+/// A client of the service with one identity, over as many connections as needed.
 class Caller {
  public:
   Caller(std::string name, Who who, ServiceUnderTest& service, Ledger& ledger)
       : name_(std::move(name)), who_(std::move(who)), service_(service), ledger_(ledger) {}
 
-  /// A connection that has not said anything.
+  /// A connection on which nothing has been sent.
   test_support::SocketClient connect() const;
 
-  /// The reply to a request, asked again over new connections while there is none. Empty, with a
-  /// failure in the ledger, if none came for kPatience; empty where the service is dead.
+  /// The reply to a request, repeated over new connections until there is one. Empty, with a
+  /// failure in the ledger, if none came for kPatience; empty if the service is dead.
   rigcal::v1::ServiceReply ask(const rigcal::v1::ServiceRequest& request);
 
-  /// The same once: empty where no reply came.
+  /// Tries once: empty if no reply came.
   rigcal::v1::ServiceReply ask_once(const rigcal::v1::ServiceRequest& request);
 
-  /// The next ask() begins with a new connection.
+  /// The next ask() uses a new connection.
   void hang_up() { client_.reset(); }
 
-  /// Nobody disturbed the service since: what was refused was refused for this client's own doing.
+  /// The service has not been disturbed since, so a refusal is due to this client.
   class Calm {
    public:
     explicit Calm(const ServiceUnderTest& service)
@@ -69,14 +69,14 @@ class Caller {
   Who who_;
   ServiceUnderTest& service_;
   Ledger& ledger_;
-  std::optional<test_support::SocketClient> client_;  // one that has greeted
+  std::optional<test_support::SocketClient> client_;  // after the greeting
 };
 
-/// As far as people would read it.
+/// A shortened text for people.
 std::string brief(const google::protobuf::Message& message);
 
-/// Closes a session without its rig, waits until it has reached a final state and deletes it. The
-/// answers are asked for as long as it takes; false where one was final and not what it must be.
+/// Closes a session without its rig, waits for its final state and deletes it. Repeats its requests
+/// as long as necessary. False if a reply was final and wrong.
 bool end_session(Caller& caller, const std::string& id);
 std::optional<rigcal::v1::SessionInfo> wait_until_settled(Caller& caller, const std::string& id);
 bool delete_session(Caller& caller, const std::string& id);

@@ -28,8 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Who is who for the service. The rigs and the rest share the first address; the canary is known by
-// its account, where this program may become another, and the worst attackers are by themselves.
+// Identities of the clients. The rigs and most others share the first address. The canary is known
+// by its account, if this program may switch to another, and the worst attackers have their own.
 constexpr const char* kHoarderAddress = "127.0.0.66";
 constexpr const char* kThiefAddress = "127.0.0.99";
 constexpr const char* kNumbersAddress = "127.0.0.77";
@@ -105,7 +105,7 @@ bool run_campaign(const CampaignOptions& options, std::ostream& out) {
   }
   begin(CalibrationClient(options.programs, folder.file("operator"), service, ledger, random()));
   begin(Canary(caller("canary", {.account = account_or_own(kCanaryAccount)}), ledger));
-  begin(Canary(caller("neighbour"), ledger));  // of the attackers' own identity
+  begin(Canary(caller("neighbour"), ledger));  // with the attackers' own identity
   if (options.attackers) {
     begin(Poisoner(caller("poisoner"), random()));
     begin(Hoarder(caller("hoarder", {kHoarderAddress}), random()));

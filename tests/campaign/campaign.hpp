@@ -6,9 +6,9 @@
 
 namespace campaign {
 
-/// What docs/service.md promises that the service itself takes at most.
+/// Largest memory of the service itself that docs/service.md promises.
 #ifdef RIG_SANITIZED
-inline constexpr double kMemoryMax_mb = 0.0;  // a sanitizer takes several times as much itself
+inline constexpr double kMemoryMax_mb = 0.0;  // a sanitizer alone needs several times as much
 #else
 inline constexpr double kMemoryMax_mb = 1190.0;
 #endif
@@ -21,14 +21,13 @@ struct CampaignOptions {
   int made_up_rigs = 3;
   int hostile_clients = 2;
   int crowd = 600;                       ///< connections of a crowd
-  bool disturb = true;                   ///< kill the service, fill its disk and make it fail
+  bool disturb = true;                   ///< kills the service, fills its disk and makes it fail
   bool attackers = true;                 ///< poisoner, hoarder, thief and numbers
   double memory_mb_max = kMemoryMax_mb;  ///< of the service itself; 0: any
 };
 
-/// Runs a campaign and prints what happened. Which disturbance comes when, and what each client
-/// does, follows from the seed; how the threads and processes meet does not.
-/// @return true when nothing went wrong
+/// Runs a campaign and prints a report. The seed determines the disturbances and each client's
+/// actions, but not the timing of threads and processes. @return true if nothing failed
 bool run_campaign(const CampaignOptions& options, std::ostream& out);
 
 }  // namespace campaign

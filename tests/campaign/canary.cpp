@@ -23,7 +23,7 @@ constexpr std::uint64_t kBatches = 100;
 constexpr std::uint64_t kSamplesPerBatch = 50;
 constexpr double kPatience_s = 30.0;
 
-// One session over as many connections as it takes.
+// One session over as many connections as needed.
 class CanarySession {
  public:
   CanarySession(std::string id, Caller& caller, Ledger& ledger)
@@ -68,7 +68,7 @@ class CanarySession {
     return closed.has_session_closed() || lost("cannot close", at_last, closed);
   }
 
-  // From the first time that the batch was sent.
+  // Measured from the first time that the batch was sent.
   void count_acknowledged() {
     ledger_.count("samples of " + caller_.name() + " acknowledged", kSamplesPerBatch);
     if (!sent_first_) return;
@@ -106,8 +106,8 @@ class CanarySession {
   Caller& caller_;
   Ledger& ledger_;
   std::uint64_t acknowledged_ = 0;
-  Clock::time_point due_ = Clock::now();  // when the next batch has its samples
-  std::optional<std::pair<Clock::time_point, Caller::Calm>> sent_first_{};  // that batch
+  Clock::time_point due_ = Clock::now();  // time at which the next batch has its samples
+  std::optional<std::pair<Clock::time_point, Caller::Calm>> sent_first_{};  // of that batch
 };
 
 }  // namespace

@@ -6,14 +6,14 @@
 
 namespace campaign {
 
-/// A rig computer that does nothing wrong: samples of 1 kHz, twenty batches a second. While nobody
-/// disturbs the service itself, whatever other clients do must not show here: no connection lost,
-/// no refusal, no acknowledgement that is not the next one.
+/// A rig that behaves correctly: samples at 1 kHz, twenty batches per second. While the service
+/// itself is not disturbed, other clients must not affect it: no lost connection, no refusal, no
+/// acknowledgement out of order.
 class Canary {
  public:
   Canary(Caller caller, Ledger& ledger) : caller_(std::move(caller)), ledger_(ledger) {}
 
-  /// One session after the other until `stop` is set; the last is brought to its end.
+  /// Runs one session after the other until `stop` is set; the last one is completed.
   void run(const std::atomic<bool>& stop);
 
  private:

@@ -22,7 +22,7 @@ using test_support::SocketClient;
 
 constexpr double kHoarderPatience_s = 30.0;
 constexpr std::size_t kPartSize = 1u << 20;
-// More than the shares: half of the limits that proto/daemon.proto states.
+// More than the shares, which are half of the limits in proto/daemon.proto.
 constexpr int kConnections = 300;
 constexpr int kStreams = 80;
 constexpr int kJobsWaiting = 80;
@@ -72,16 +72,16 @@ void Hoarder::run(const std::atomic<bool>& stop) {
   }
 }
 
-// What a reply refuses: empty for nothing, nothing where there was no reply.
+// The reason of a refusal: "" if accepted, empty without a reply.
 std::optional<std::string> refusal_of(const ServiceReply& reply) {
   if (reply.reply_case() == ServiceReply::REPLY_NOT_SET) return std::nullopt;
   return reply.has_session_refused() ? reply.session_refused().text() : reply.error().text();
 }
 
-// A refusal while nobody disturbed the service tells of a share, and there is one.
+// A refusal while the service is not disturbed must name a share that exists.
 void Hoarder::expect_share(const std::string& what, const std::optional<std::string>& refusal,
                            const Caller::Calm& calm) {
-  if (!refusal) return;  // the connection was cut, to make room or by a disturbance
+  if (!refusal) return;  // connection closed, to make room or by a disturbance
   const bool told = refusal->find(" one") != std::string::npos &&
                     refusal->find(caller_.who().identity()) != std::string::npos;
   if (told) return caller_.count("the hoarder was told its share of " + what);
@@ -90,7 +90,7 @@ void Hoarder::expect_share(const std::string& what, const std::optional<std::str
                                 : "is not told its share of " + what + ", but: " + *refusal);
 }
 
-// An upload of so many bytes, of which some are sent. @return what refused it
+// Starts an upload of this size and sends part of it. @return the reason of a refusal
 std::optional<std::string> Hoarder::upload(std::uint64_t size_bytes, std::uint64_t sent_bytes) {
   const std::string id = caller_.name() + "-file-" + std::to_string(++count_);
   ServiceRequest open;
@@ -110,7 +110,7 @@ std::optional<std::string> Hoarder::upload(std::uint64_t size_bytes, std::uint64
   return refusal_of(reply);
 }
 
-// A pendulum to calibrate, so that jobs have something to compute.
+// Uploads a pendulum's swing, so that jobs have something to compute.
 bool Hoarder::prepare_recording() {
   if (!recording_.empty()) return true;
   const std::string id = caller_.name() + "-swing-" + std::to_string(++count_);
@@ -136,7 +136,7 @@ void Hoarder::hoard_cancelled_jobs() {
   if (random_() % 2 == 0) delete_all_jobs();
 }
 
-// Steps far shorter than the samples', a step as long as half the recording, and no end.
+// Steps far shorter than the samples', a step as long as half the recording, and an endless job.
 void Hoarder::hoard_endless_jobs() {
   const Caller::Calm calm = caller_.calm();
   std::optional<std::string> refusal = "";
@@ -165,7 +165,7 @@ void Hoarder::hoard_sessions() {
     refusal = client.connected() ? refusal_of(client.call(open, kHoarderPatience_s)) : std::nullopt;
   }
   expect_share("sessions", refusal, calm);
-  // All of them want to be stored at the same time.
+  // All of them are to be stored at the same time.
   if (random_() % 2 == 0) delete_all_sessions();
 }
 
@@ -192,7 +192,7 @@ void Hoarder::hoard_streams() {
     refusal = client.connected() ? refusal_of(client.call(open, kHoarderPatience_s)) : std::nullopt;
   }
   expect_share("streams", refusal, calm);
-  // Batches as large as they may be, and nobody reads their acknowledgements.
+  // Batches of the largest size, without reading their acknowledgements.
   for (std::uint64_t number = 1; number <= 4; ++number) {
     const std::string batch = request_frame(batch_request(number, 1000));
     for (SocketClient& client : streams) {
@@ -216,7 +216,7 @@ void Hoarder::hoard_connections() {
   pause(static_cast<int>(random_() % 2000));
 }
 
-// Each connection asks for megabytes and reads nothing.
+// Each connection requests megabytes and reads nothing.
 void Hoarder::hoard_replies() {
   ServiceRequest list, file;
   list.mutable_list_sessions();
@@ -233,7 +233,7 @@ void Hoarder::hoard_replies() {
   pause(1000 + static_cast<int>(random_() % 2000));
 }
 
-// What costs the service the most for the fewest bytes, from many connections at a time.
+// Requests that cost the service most per byte, from many connections at a time.
 void Hoarder::ask_for_lists() {
   ServiceRequest sessions, jobs;
   sessions.mutable_list_sessions();

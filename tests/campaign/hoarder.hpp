@@ -10,13 +10,13 @@
 
 namespace campaign {
 
-/// Takes of everything as much as it can get: jobs with large inputs that are cancelled at once,
-/// jobs that would never end, sessions with large headers, uploads until none is taken, streams and
-/// connections, lists that nobody reads.
+/// Uses as much as it can of everything: jobs with large inputs that are cancelled at once, endless
+/// jobs, sessions with large headers, uploads until refused, streams and connections, lists without
+/// reading them.
 ///
-/// Of each it is told, with a sentence, that it has its share; of what it was refused others have
-/// some left, which canaries, rigs and calibrations notice elsewhere in the campaign. Then it
-/// deletes what it has, and begins again.
+/// Each refusal must say that the share is used up. The refused resources remain for others, which
+/// canaries, rigs and calibrations check elsewhere in the campaign. Then it deletes all that it
+/// has, and starts again.
 class Hoarder {
  public:
   Hoarder(Caller caller, std::uint64_t seed) : caller_(std::move(caller)), random_(seed) {}

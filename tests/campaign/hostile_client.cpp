@@ -86,7 +86,7 @@ void HostileClient::send_giant_length() {
   client.closed_by_service(0.2);
 }
 
-// Two bytes on the wire each, hundreds in memory.
+// Elements of two bytes on the wire and hundreds in memory.
 void HostileClient::send_unfolding_message() {
   Client client(service_.port());
   if (!client.connected()) return;

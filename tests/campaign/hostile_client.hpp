@@ -11,12 +11,12 @@
 
 namespace campaign {
 
-/// Whatever may reach a socket: noise, lengths of gigabytes, messages that would unfold in memory,
-/// connections that never finish a message or never read, crowds of them, requests for what is not
-/// there, damaged copies of proper streams.
+/// Any data that may reach a socket: noise, lengths of gigabytes, messages that expand in memory,
+/// connections that never finish a message or never read, crowds of them, requests for missing
+/// objects, damaged copies of correct streams.
 class HostileClient {
  public:
-  /// @param crowd  connections at a time, at most
+  /// @param crowd  largest number of simultaneous connections
   HostileClient(ServiceUnderTest& service, Ledger& ledger, std::uint64_t seed, int crowd);
 
   void run(const std::atomic<bool>& stop);

@@ -9,17 +9,17 @@
 
 namespace campaign {
 
-/// What happened in a campaign and what went wrong, told by many threads.
+/// Events and failures of a campaign, reported by many threads.
 class Ledger {
  public:
   void count(const std::string& what, std::uint64_t by = 1);
-  /// How long something took; the report tells how these spread.
+  /// Adds a duration; the report shows their distribution.
   void note_duration(const std::string& what, double seconds);
 
-  /// A figure of which the largest counts.
+  /// Records a value, of which the largest is reported.
   void note_most(const std::string& what, double figure);
 
-  /// Something that must not happen. Said at once on the error stream.
+  /// Records a failure, which is also printed to standard error at once.
   void fail(const std::string& what);
 
   bool clean() const;

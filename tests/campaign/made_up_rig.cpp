@@ -83,7 +83,7 @@ void MadeUpRig::acknowledge(std::uint64_t through) {
   acknowledged_ = std::max(acknowledged_, through);
 }
 
-// False when the connection is over.
+// False if the connection is over.
 bool MadeUpRig::take_acknowledgements(SocketClient& client, double timeout_s) {
   while (const auto reply = client.receive(timeout_s)) {
     if (reply->has_session_refused()) {
@@ -122,18 +122,18 @@ MadeUpRig::End MadeUpRig::stream(SocketClient& client) {
   return End::kAllAcknowledged;
 }
 
-// False when the connection is to be given up.
+// False if the connection should be given up.
 bool MadeUpRig::misbehave(SocketClient& client, std::uint64_t& next) {
   const std::string frame = test_support::request_frame(batch_request(next, kRigSamplesPerBatch));
   switch (random_() % 7) {
     case 0:
-    case 1: {  // some of what was sent, once more
+    case 1: {  // some sent batches, once more
       const std::uint64_t again = 1 + random_() % std::max<std::uint64_t>(next - 1, 1);
       if (again >= next) return true;
       ledger_.count("batches sent twice");
       return client.send(batch_request(again, kRigSamplesPerBatch));
     }
-    case 2: {  // another content under a number that was acknowledged
+    case 2: {  // other content under an acknowledged number
       if (acknowledged_ == 0) return true;
       auto altered = batch_request(acknowledged_ + 1000, kRigSamplesPerBatch);
       altered.mutable_sample_batch()->set_batch_sequence(1 + random_() % acknowledged_);
@@ -143,7 +143,7 @@ bool MadeUpRig::misbehave(SocketClient& client, std::uint64_t& next) {
       take_acknowledgements(client, kRigPatience_s);
       return false;
     }
-    case 3: {  // the one after the next first
+    case 3: {  // the batch after the next one first
       if (next + 1 > batch_count_) return true;
       expects_refusal_ = true;
       sent_through_ = std::max(sent_through_, next + 1);
@@ -153,16 +153,16 @@ bool MadeUpRig::misbehave(SocketClient& client, std::uint64_t& next) {
       take_acknowledgements(client, kRigPatience_s);
       return false;
     }
-    case 4:  // breaks off in the middle
+    case 4:  // stops in the middle
       ledger_.count("batches broken off");
       client.send_bytes(frame.substr(0, random_() % frame.size()));
       return false;
-    case 5:  // says that nothing follows, and listens on
+    case 5:  // ends its direction, and keeps receiving
       ledger_.count("connections half closed by made-up rigs");
       client.half_close();
       take_acknowledgements(client, 2.0);
       return false;
-    default:  // is back before the old connection is gone
+    default:  // reconnects before the old connection is closed
       ledger_.count("connections left hanging by made-up rigs");
       hanging_.emplace(std::move(client));
       return false;

@@ -13,15 +13,15 @@
 
 namespace campaign {
 
-/// A rig computer that does everything wrong that a rig computer can do and still has a right to
-/// its samples: sends batches twice, out of order and altered after they were acknowledged, breaks
-/// off in the middle of them, closes its direction, comes back while its old connection hangs. Its
-/// samples are those of batch_request(), so that what is stored can be checked to the bit.
+/// A rig that makes every mistake with which it still has a right to its samples: sends batches
+/// twice, out of order and altered after their acknowledgement, stops in the middle, closes its
+/// direction, reconnects while its old connection hangs. Its samples are those of batch_request(),
+/// so that the stored ones can be checked exactly.
 class MadeUpRig {
  public:
   MadeUpRig(std::string name, ServiceUnderTest& service, Ledger& ledger, std::uint64_t seed);
 
-  /// Streams one session after the other until `stop` is set; the last one is brought to its end.
+  /// Streams one session after the other until `stop` is set; the last one is completed.
   void run(const std::atomic<bool>& stop);
 
  private:
@@ -42,7 +42,7 @@ class MadeUpRig {
   std::mt19937_64 random_;
   int session_count_ = 0;
 
-  // Of the session.
+  // Id of the session.
   std::string id_;
   std::uint64_t batch_count_ = 0;
   std::uint64_t acknowledged_ = 0;

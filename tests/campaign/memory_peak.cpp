@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a file of a process that may be gone at any moment, which a stream would throw for.
+// Content of a file of a process that may end at any moment, for which a stream would throw.
 std::string content(const std::string& path) {
   std::array<char, 4096> text{};
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -23,7 +23,7 @@ std::string content(const std::string& path) {
   return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : std::string();
 }
 
-// A number of /proc/PID/status, 0 where there is none.
+// A number from /proc/PID/status, 0 if missing.
 std::uint64_t number_after(const std::string& text, const std::string& key) {
   const std::size_t at = text.find(key);
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + key.size(), nullptr, 10);
@@ -43,7 +43,7 @@ void MemoryPeak::look(pid_t service) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string status = content(entry->path().string() + "/status");
     if (number_after(status, "PPid:") != static_cast<std::uint64_t>(service)) continue;
-    // Between its fork and its program a child still has the service's memory.
+    // Between fork and exec a child still has the service's memory.
     if (content(entry->path().string() + "/cmdline").find("run-job") == std::string::npos) continue;
     of_worker = std::max(of_worker, number_after(status, "VmHWM:"));
   }

@@ -7,12 +7,12 @@
 
 namespace campaign {
 
-/// The most memory that was resident, of a service over its lives and of its workers, as the kernel
-/// counts it for each process (VmHWM).
+/// The largest resident memory of a service over its restarts, and of its workers, as counted by
+/// the kernel for each process (VmHWM).
 class MemoryPeak {
  public:
-  /// Looks at the service, whose own peak the kernel remembers, and at its workers, who come and
-  /// go. Any thread.
+  /// Samples the service, whose own peak the kernel remembers, and its short-lived workers. Any
+  /// thread.
   void look(pid_t service);
 
   double service_mb() const;

@@ -51,14 +51,14 @@ constexpr const char* kScenario =
 release { hinge: "pivot" held_angle_rad: 1 held_tolerance_rad: 0.1 }
 noise { angle_standard_deviation_rad: 0.0005 seed: 3 } )";
 
-// docs/protocol.md names them.
+// Listed in docs/protocol.md.
 bool may_be_nan(const FieldPath& path) {
   const std::string name = path.back()->full_name();
   return name == "rigcal.v1.Sample.angle_rad" || name == "rigcal.v1.Command.command_requested" ||
          name == "rigcal.v1.Event.value" || name == "rigcal.v1.Event.limit";
 }
 
-// Whether this number in this field can only be refused.
+// Whether this number in this field must be refused.
 bool is_none(const FieldPath& path, double value) {
   if (path.back()->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) return false;
   return !std::isfinite(value) && !may_be_nan(path);
@@ -70,7 +70,7 @@ std::string text_of(const google::protobuf::Message& message) {
   return text;
 }
 
-// A batch with something of everything in it.
+// A batch with every kind of message.
 ServiceRequest full_batch() {
   ServiceRequest request = batch_request(1);
   v1::SampleBatch& batch = *request.mutable_sample_batch();
@@ -114,7 +114,7 @@ void NumberAttacker::run(const std::atomic<bool>& stop) {
         const std::string id = new_id();
         if (!upload_pendulum(caller_, id)) {
           std::this_thread::sleep_for(std::chrono::milliseconds(200));
-          continue;  // the disk is full for a while
+          continue;  // the disk is full at times
         }
         recording_ = id;
       }
@@ -140,7 +140,7 @@ void NumberAttacker::expect_refusal(const Number& number, const std::string& tex
   }
 }
 
-// A reply that is no refusal. False where there is none, or it is one.
+// Expects a reply that is no refusal. False without a reply, or for a refusal.
 bool NumberAttacker::expect_right(const Number& number, const ServiceReply& reply) {
   if (reply.reply_case() == ServiceReply::REPLY_NOT_SET) return false;
   if (reply.has_error() || reply.has_session_refused()) {
@@ -191,7 +191,7 @@ void NumberAttacker::put_into_opening(const Number& number) {
   }
 }
 
-// A session is used until it has taken a number: what is refused leaves it as it was.
+// A session is used until it has accepted a number: a refusal leaves it unchanged.
 void NumberAttacker::put_into_stream(const Number& number) {
   if (stream_.empty()) stream_ = new_id();
   const bool in_batch = number.path.front()->number() == ServiceRequest::kSampleBatch;
@@ -218,7 +218,7 @@ void NumberAttacker::put_into_stream(const Number& number) {
   if (wait_until_settled(caller_, id)) delete_session(caller_, id);
 }
 
-// What was acknowledged reads back.
+// Acknowledged numbers must be read back.
 void NumberAttacker::finish_session(const Number& number, const std::string& id,
                                     std::size_t sample_count) {
   const auto info = wait_until_settled(caller_, id);
@@ -250,7 +250,7 @@ void NumberAttacker::put_into_request(const Number& number) {
     request.mutable_read_recording()->set_session_id(recording_);
   }
   test_support::put_number(request, number.path, number.value);
-  caller_.hang_up();  // a number that is none costs the connection
+  caller_.hang_up();  // an invalid number costs the connection
   if (request.has_submit_job()) return run_job(number, request);
   const ServiceReply reply = caller_.ask_once(request);
   const bool taken = expect_right(number, reply);
@@ -269,7 +269,7 @@ void NumberAttacker::run_job(const Number& number, const ServiceRequest& submit)
   if (jobs_.size() > kJobsUnderWay) harvest();
 }
 
-// The oldest job: what became of it.
+// Checks the outcome of the oldest job.
 void NumberAttacker::harvest() {
   const auto [number, id] = std::move(jobs_.front());
   jobs_.pop_front();
@@ -314,7 +314,7 @@ void NumberAttacker::put_into_rig(const Number& number) {
   run_job(number, submit);
 }
 
-// No message carries a scenario; those who read one are rigcal and rigcal-daq.
+// No message carries a scenario; rigcal and rigcal-daq read them.
 void NumberAttacker::put_into_scenario(const Number& number) {
   v1::Scenario scenario;
   if (!google::protobuf::TextFormat::ParseFromString(kScenario, &scenario)) {

@@ -13,19 +13,18 @@
 
 namespace campaign {
 
-/// NaN everywhere: walks over every number that a client may send, in requests, streams, rig texts
-/// of jobs and scenario texts, and puts in its place what is none, infinite, negative, zero, tiny
-/// and huge. Each is refused with a sentence that names the field, or is stored and reads back, or
-/// makes a job that ends.
+/// Replaces every number that a client may send, in requests, streams, rig texts of jobs and
+/// scenario texts, by NaN, infinity, negative, zero, tiny and huge values. Each is refused with a
+/// sentence that names the field, or is stored and read back, or gives a job that ends.
 class NumberAttacker {
  public:
   NumberAttacker(Caller caller, std::string programs, std::string folder, std::uint64_t seed);
 
-  /// The numbers in a random order, from the start again after the last, until `stop` is set.
+  /// Uses the numbers in a random order, repeatedly, until `stop` is set.
   void run(const std::atomic<bool>& stop);
 
  private:
-  /// One number: what holds it, which it is, and what it becomes.
+  /// One number: the message that holds it, its field, and its new value.
   struct Number {
     enum class In { kRequest, kRigText, kScenarioText } in;
     test_support::FieldPath path;
@@ -52,8 +51,8 @@ class NumberAttacker {
   std::mt19937_64 random_;
   std::vector<Number> numbers_;
   std::string recording_;                            // session that jobs name
-  std::string stream_;                               // session that has taken no batch yet
-  std::deque<std::pair<Number, std::string>> jobs_;  // that were submitted, by id
+  std::string stream_;                               // session without a batch yet
+  std::deque<std::pair<Number, std::string>> jobs_;  // submitted jobs, by id
   int count_ = 0;                                    // of ids
 };
 

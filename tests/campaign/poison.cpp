@@ -135,7 +135,7 @@ void contradict_gaps(Random& random, SampleBatch& batch) {
   for (std::size_t k = 1 + draw(random, 40); k > 0; --k) {
     auto& gap = *batch.add_gaps();
     const Sample& sample = any_sample(random, batch);
-    // Of samples that are there, overlapping each other, of none, of all that can be.
+    // Gaps of existing samples, overlapping, empty, and of all possible samples.
     gap.set_timestamp(random() % 4 == 0 ? bad_number(random) : sample.timestamp());
     gap.set_first_sequence(random() % 2 == 0 ? sample.sequence() : bad_count(random));
     gap.set_sample_count(random() % 2 == 0 ? 1 + random() % 100 : bad_count(random));
@@ -188,7 +188,7 @@ void send_commands_anyhow(Random& random, SampleBatch& batch) {
 
 void send_fits_anyhow(Random& random, SampleBatch& batch) {
   auto& fit = *batch.add_clock_fits();
-  fit.set_rate_error_ppm(random() % 2 == 0 ? -1e6 : bad_number(random));  // a clock that stands
+  fit.set_rate_error_ppm(random() % 2 == 0 ? -1e6 : bad_number(random));  // a stopped clock
   fit.set_point_count(bad_count(random));
   auto& stats = *batch.add_loop_stats();
   stats.set_cycle_count(bad_count(random));
@@ -200,7 +200,7 @@ void send_no_samples(Random&, SampleBatch& batch) {
   batch.clear_commands();
 }
 
-// As many messages as a frame may hold, none of which says anything.
+// As many empty messages as a frame may hold.
 void send_nothings(Random&, SampleBatch& batch) {
   for (int k = 0; k < 30'000; ++k) batch.add_loop_stats();
 }

@@ -11,10 +11,10 @@ namespace campaign {
 /// Batches of a poisoned session.
 inline constexpr std::uint64_t kPoisonBatches = 6;
 
-/// Does something to an opening that no honest rig would. @return what, for the report
+/// Corrupts an opening as no correct rig would. @return a description for the report
 std::string poison_opening(std::mt19937_64& random, rigcal::v1::OpenSession& open);
 
-/// The same to a batch that is good and knows its neighbours.
+/// The same for a valid batch of a sequence.
 std::string poison_batch(std::mt19937_64& random, rigcal::v1::SampleBatch& batch);
 
 }  // namespace campaign

@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kPatience_s = 30.0;
 
-// What a recording may take on the disk: what was sent for it, a record's head for each message,
-// its beginning and end, and there and in each chunk what its header says.
+// Largest size of a recording on disk: the data sent, a record header for each message, its start
+// and end, and in each of these and in each chunk the recording's header.
 constexpr std::uint64_t kMessageSize = 64;
 constexpr std::uint64_t kFixedSize = 128u << 10;
 constexpr std::uint64_t kHeaderCopies = 16;
@@ -39,7 +39,7 @@ std::uint64_t size_allowed(const SampleBatch& batch) {
   return batch.ByteSizeLong() + kMessageSize * static_cast<std::uint64_t>(messages);
 }
 
-// The recording as the service gives it out. Empty, with a failure, where it does not.
+// The recording as delivered by the service. Empty, with a failure, if it is not delivered.
 std::string read_recording_of(Caller& caller, const std::string& id) {
   std::string bytes;
   ServiceRequest request;
@@ -70,10 +70,10 @@ std::uint64_t size_of_folder(const std::string& folder) {
 struct Poisoner::Session {
   std::string id;
   ServiceRequest open;
-  std::string poison;               // what was done to it, for messages
-  bool poison_taken = false;        // some was acknowledged: good batches may not fit any more
+  std::string poison;               // description of the corruption, for messages
+  bool poison_taken = false;        // acknowledged: valid batches may not fit any more
   std::vector<SampleBatch> stored;  // acknowledged, from number 1
-  std::vector<bool> tried;          // a poisoned batch of this number
+  std::vector<bool> tried;          // whether a corrupted batch of this number was tried
   SampleBatch under_way;
   bool opened = false;
   bool over = false;
@@ -121,14 +121,14 @@ void Poisoner::poison_one() {
                files + "; inspected: " + brief(inspected));
 }
 
-// False when it has to go on over another connection.
+// False if it must continue over another connection.
 bool Poisoner::stream(Session& session) {
   const Caller::Calm calm = caller_.calm();
   SocketClient client = caller_.connect();
   const ServiceReply reply =
       client.connected() ? client.call(session.open, kPatience_s) : ServiceReply();
   if (!reply.has_session_opened()) {
-    // A number outside its range ends the connection before anybody sees an opening.
+    // A number out of range ends the connection before the opening is processed.
     const SessionRefused& refused = reply.session_refused();
     const bool for_good = refused.reason() == SessionRefused::REASON_BAD_REQUEST ||
                           refused.reason() == SessionRefused::REASON_PROTOCOL_VERSION ||
@@ -150,7 +150,7 @@ bool Poisoner::stream(Session& session) {
   return true;
 }
 
-// False when the connection is over; a refused batch costs it, too.
+// False if the connection is over; a refused batch also ends it.
 bool Poisoner::send_batches(SocketClient& client, Session& session) {
   while (session.stored.size() < kPoisonBatches) {
     const std::uint64_t number = session.stored.size() + 1;
@@ -173,10 +173,10 @@ bool Poisoner::send_batches(SocketClient& client, Session& session) {
       if (!poisoned && !session.poison_taken) {
         caller_.fail(session.id + ": a good batch is refused: " + refused.text());
       }
-      session.over = !poisoned;  // it does not fit to what was acknowledged
+      session.over = !poisoned;  // it contradicts the acknowledged data
       return false;
     }
-    // The answer was lost, and the batch may be there: the next opening tells.
+    // The reply was lost, and the batch may be stored: the next opening shows it.
     session.poison_taken |= poisoned;
     if (calm.lasted()) {
       caller_.fail(session.id + ", " + session.poison + ": no answer to a batch: " + brief(reply));
@@ -215,7 +215,7 @@ void Poisoner::end(SocketClient& client, Session& session) {
       }
       break;
     }
-    default: {  // goes on after its end
+    default: {  // continues after its end
       if (!client.call(close, kPatience_s).has_session_closed()) break;
       SocketClient again = caller_.connect();
       if (again.connected() && again.call(session.open, kPatience_s).has_session_opened()) {
@@ -273,7 +273,7 @@ void Poisoner::expect_readable(const Session& session) {
   }
   all = all && samples == stored.samples.size() && commands == stored.commands.size() &&
         events + (info->interrupted() ? 1 : 0) == stored.events.size() &&
-        gaps <= stored.gaps.size();  // the reader adds jumps that nobody explained
+        gaps <= stored.gaps.size();  // the reader adds jumps without a gap message
   if (!all) fail("is stored as something else than was acknowledged");
   caller_.count("poisoned sessions read, compared and deleted");
   caller_.count("samples of poisoned sessions compared", samples);

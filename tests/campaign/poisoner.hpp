@@ -10,19 +10,19 @@
 
 namespace campaign {
 
-/// Streams sessions that are built to be acknowledged and then to be unstorable or unreadable: time
-/// that goes back within a batch and between two, counts at the ends of their ranges, gaps that
-/// contradict the samples, names full of escapes and slashes, headers without or with far too much,
-/// endings that disagree.
+/// Streams sessions that are built to be acknowledged and then to be impossible to store or read:
+/// time that goes back within a batch and between two, counts at the ends of their ranges, gaps
+/// that contradict the samples, names full of escapes and slashes, headers without or with far too
+/// much content, contradictory ends.
 ///
-/// What is refused is refused with a sentence, and the session goes on with a good batch in its
-/// place. What was acknowledged reads back to the bit, takes no more of the disk than its size
-/// asks, is written once, and can be deleted.
+/// A refusal must have a sentence, and the session continues with a valid batch instead.
+/// Acknowledged data must be read back exactly, take no more disk space than their size requires,
+/// be written once, and can be deleted.
 class Poisoner {
  public:
   Poisoner(Caller caller, std::uint64_t seed) : caller_(std::move(caller)), random_(seed) {}
 
-  /// One session after the other until `stop` is set; the last is brought to its end.
+  /// Runs one session after the other until `stop` is set; the last one is completed.
   void run(const std::atomic<bool>& stop);
 
  private:

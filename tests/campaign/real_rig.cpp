@@ -28,7 +28,7 @@ using test_support::same;
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-// Counts of both channels by the sequence of the sample.
+// Counts of both channels by the sequence number of the sample.
 std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> read_truth(const std::string& path) {
   std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> truth;
   std::ifstream file(path);
@@ -54,7 +54,7 @@ std::map<std::uint64_t, std::pair<std::int64_t, std::int64_t>> read_truth(const 
 }  // namespace
 
 struct RealRig::Files {
-  std::string base;  // path and name without ending
+  std::string base;  // path and name without extension
   std::string recording() const { return base + ".mcap"; }
   std::string spool() const { return base + ".mcap.spool"; }
 };
@@ -98,7 +98,7 @@ void RealRig::run_once(const std::atomic<bool>& stop) {
   }
 }
 
-// @return true when the run was killed
+// @return true if the run was killed
 bool RealRig::record(const Files& files, const std::string& unit_url, std::uint16_t relay_port) {
   const double duration_s = 1.0 + static_cast<double>(random_() % 3000) * 1e-3;
   write_file(files.base + ".textproto",
@@ -123,7 +123,7 @@ bool RealRig::record(const Files& files, const std::string& unit_url, std::uint1
   return false;
 }
 
-// Until the service has everything the spool holds. @return false where there is nothing to compare
+// Runs until the service has everything in the spool. @return false if there is nothing to compare
 bool RealRig::deliver(const Files& files, std::uint16_t relay_port, const StreamWitness& witness,
                       StreamRelay& relay, const std::atomic<bool>& stop) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -152,7 +152,7 @@ bool RealRig::deliver(const Files& files, std::uint16_t relay_port, const Stream
     }
     if (code == 1) ledger_.fail(files.base + ": refused for good: " + output);
     if (code == 1) return false;
-    if (!code) send.send_signal(SIGKILL);  // waits between two tries; so does the next one
+    if (!code) send.send_signal(SIGKILL);  // it waits between two attempts; so does the next one
   }
   return !witness.session_id().empty();
 }
@@ -161,7 +161,7 @@ void RealRig::compare(const Files& files, const StreamWitness& witness, bool kil
   const auto stored = wait_for_recording(service_, witness.session_id(), ledger_);
   if (!stored) return;
   const auto& samples = stored->samples;
-  // What was acknowledged is there, first things first.
+  // Acknowledged samples must be stored, from the start.
   const std::vector<proto::Sample> acknowledged = witness.acknowledged_samples();
   ledger_.count("samples of rigcal-daq acknowledged", acknowledged.size());
   ledger_.count("samples of rigcal-daq stored", samples.size());
@@ -174,8 +174,8 @@ void RealRig::compare(const Files& files, const StreamWitness& witness, bool kil
     if (samples[k].sequence > samples[k - 1].sequence) continue;
     return ledger_.fail(witness.session_id() + ": a sample is stored twice");
   }
-  // The rig's own recording: the same samples, as far as both go. A run that was not killed has
-  // everything in both.
+  // The rig's own recording must have the same samples, as far as both reach. After a run that was
+  // not killed both are complete.
   const std::string own_path =
       fs::exists(files.recording()) ? files.recording() : files.recording() + ".part";
   const auto own = proto::read_recording(own_path);

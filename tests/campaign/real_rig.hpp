@@ -13,15 +13,15 @@
 namespace campaign {
 
 /// A rig: rigcal-sim as its unit and rigcal-daq, one run after the other, streaming through a bad
-/// line. Some runs are killed, and so is rigcal-daq send, which delivers what is left in the spool.
-/// After each run what the service has stored is compared, sample for sample, with the rig's own
-/// recording, with what the unit says was true, and with what was acknowledged on the line.
+/// line. Some runs are killed, and so is rigcal-daq send, which delivers the rest of the spool.
+/// After each run the service's recording is compared, sample for sample, with the rig's own
+/// recording, with the unit's truth, and with the batches acknowledged on the line.
 class RealRig {
  public:
   RealRig(std::string name, std::string programs, std::string folder, ServiceUnderTest& service,
           Ledger& ledger, std::uint64_t seed);
 
-  /// Runs until `stop` is set; the last run is brought to its end.
+  /// Runs until `stop` is set; the last run is completed.
   void run(const std::atomic<bool>& stop);
 
  private:
@@ -43,7 +43,7 @@ class RealRig {
   int run_count_ = 0;
 };
 
-/// Waits until a closed session is stored, and reads the recording. Nothing, with a failure in the
+/// Waits until a closed session is stored, and reads the recording. Empty, with a failure in the
 /// ledger, if that does not happen.
 std::optional<proto::Recording> wait_for_recording(const ServiceUnderTest& service,
                                                    const std::string& session_id, Ledger& ledger);

@@ -22,8 +22,8 @@ namespace {
 using test_support::ChildProcess;
 using test_support::eventually;
 
-// Below the ports that the kernel gives to outgoing connections, so that nobody takes it while the
-// service is down.
+// Below the kernel's ports for outgoing connections, so that nobody takes it while the service is
+// down.
 std::uint16_t free_port() {
   for (auto port = static_cast<std::uint16_t>(20'000 + ::getpid() % 10'000);; ++port) {
     const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -37,7 +37,7 @@ std::uint16_t free_port() {
   }
 }
 
-// As it is by default, but for what makes a campaign short.
+// Default settings, except those that make a campaign short.
 constexpr const char* kConfig = R"(limits {
   free_space_bytes: 0
   handshake_timeout_s: 3
@@ -131,7 +131,7 @@ void ServiceUnderTest::restart_in_order() {
   ++disturbances_;
 }
 
-// The bytes that are lost need somebody to write some.
+// Bytes can only be lost if a client writes some.
 void ServiceUnderTest::fail_disk_once() {
   ++disturbances_;
   const std::string path = folder_ + "/fail";
@@ -139,7 +139,7 @@ void ServiceUnderTest::fail_disk_once() {
   const bool met = eventually([&] { return !std::filesystem::exists(path); }, 5.0);
   if (met) ledger_.count("failed fsyncs of rigcald, with their bytes lost");
   std::filesystem::remove(path);
-  pause(0.2);  // those whose bytes were lost are refused in this time
+  pause(0.2);  // clients with lost bytes are refused in this time
   ++disturbances_;
 }
 
@@ -172,13 +172,13 @@ void ServiceUnderTest::stop() {
   }
 }
 
-// One life of it.
+// Checks the log of one life of the service.
 void ServiceUnderTest::look_at_log(const std::string& text) {
   for (const char* sign : {"Sanitizer", "runtime error", "terminate called", "Assertion"}) {
     const std::size_t at = text.find(sign);
     if (at != std::string::npos) ledger_.fail("rigcald: " + text.substr(at, 4000));
   }
-  std::map<std::string, int> tries;  // by session, but for those that waited for space
+  std::map<std::string, int> tries;  // by session, except those that waited for space
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const bool done = line.find("event=recording_stored ") != std::string::npos;

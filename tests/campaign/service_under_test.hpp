@@ -13,15 +13,15 @@
 
 namespace campaign {
 
-/// How long a client may take to get its samples stored, on a machine that is busy with other
-/// things and with a service that is killed again and again.
+/// Longest time for a client to get its samples stored, on a machine that is busy with other things
+/// and with a service that is killed again and again.
 inline constexpr std::chrono::minutes kPatience(10);
 
-/// rigcald on one data folder, at one port and one Unix socket, through all its lives. The folder
-/// is a small file system of its own where the campaign may mount one, so that it can be filled;
-/// the process meets a disk that fails on demand (tests/support/failing_disk.c).
+/// rigcald on one data folder, at one port and one Unix socket, through all restarts. The folder is
+/// a small file system of its own, if the campaign may mount one, so that it can be filled. The
+/// process has a disk that fails on demand (tests/support/failing_disk.c).
 ///
-/// One thread disturbs; others ask for port, folder and disturbances.
+/// One thread disturbs it; others read port, folder and disturbances.
 class ServiceUnderTest {
  public:
   /// @param programs  folder of the executables
@@ -29,17 +29,17 @@ class ServiceUnderTest {
   ServiceUnderTest(std::string programs, std::string folder, Ledger& ledger);
   ~ServiceUnderTest();
 
-  /// False, with a failure in the ledger, when it takes no connections within a minute.
+  /// False, with a failure in the ledger, if it accepts no connections within a minute.
   bool start();
 
-  // Disturbances, each with everything as it was before at its end, but for the time it took.
+  // Disturbances, each with the former state restored at its end.
   void kill_and_restart(double down_s);
   void restart_in_order();
   void fail_disk_once();
   void fill_disk(double duration_s);
 
-  /// SIGTERM; a failure in the ledger unless it ends in order, and in all its lives has no
-  /// complaint of a sanitizer and has written no recording again and again.
+  /// Sends SIGTERM. A failure in the ledger unless it ends in order, without a sanitizer's report
+  /// and without a recording written repeatedly in any of its lives.
   void stop();
 
   std::uint16_t port() const { return port_; }
@@ -50,14 +50,14 @@ class ServiceUnderTest {
   }
   bool can_fill_disk() const { return mounted_; }
 
-  /// To be called often: of a process that is gone nobody knows.
+  /// Call it often: an ended process can no longer be measured.
   void look_at_memory() { memory_.look(pid_.load()); }
   const MemoryPeak& memory() const { return memory_; }
 
-  /// It could not be started again: there is nothing to be expected any more.
+  /// It could not be restarted: nothing more can be expected.
   bool dead() const { return dead_.load(); }
 
-  /// Changes whenever a disturbance begins or ends; odd during one.
+  /// Changes whenever a disturbance starts or ends; odd during one.
   std::uint64_t disturbances() const { return disturbances_.load(); }
 
  private:
@@ -66,7 +66,7 @@ class ServiceUnderTest {
 
   std::string programs_;
   std::string folder_;
-  test_support::TemporaryFolder socket_folder_;  // one that other accounts may enter
+  test_support::TemporaryFolder socket_folder_;  // accessible to other accounts
   std::string socket_path_;
   Ledger& ledger_;
   MemoryPeak memory_;

@@ -32,17 +32,17 @@ struct StreamRelay::Line {
 
   int rig = -1;
   int service = -1;
-  bool rig_ended = false;  // it sends nothing more
+  bool rig_ended = false;  // the rig sends nothing more
   Trouble trouble = Trouble::kNone;
-  bool good = false;                   // without trouble from its beginning
+  bool good = false;                   // without trouble from the start
   std::uint64_t trouble_at_bytes = 0;  // of the rig's stream
   std::uint64_t passed_bytes = 0;
   Clock::time_point quiet_until{};
   Clock::time_point end_at = Clock::time_point::max();
   proto::FrameDecoder requests{proto::service_request_limits()};
   proto::FrameDecoder replies{proto::service_reply_limits()};
-  std::string last_batch;   // its frame, as it passed
-  bool repeat_due = false;  // of the last batch, as soon as no frame is cut in two by it
+  std::string last_batch;   // its frame, as relayed
+  bool repeat_due = false;  // resend the last batch once that splits no frame
 };
 
 StreamRelay::StreamRelay(std::uint16_t service_port, StreamWitness& witness, Ledger& ledger,
@@ -83,7 +83,7 @@ void StreamRelay::accept() {
   auto line = std::make_unique<Line>();
   line->rig = listener_.accept();
   line->service = test_support::connect_locally(service_port_);
-  if (line->service < 0) return;  // the service is down: the rig is hung up on
+  if (line->service < 0) return;  // the service is down: the rig's connection is closed
   line->trouble = draw();
   line->good = line->trouble == Trouble::kNone;
   witness_.on_line();
@@ -96,7 +96,7 @@ void StreamRelay::end(Line& line, const char* how) {
   line.end_at = Clock::now();
 }
 
-// False when the line is over.
+// False if the line is over.
 bool StreamRelay::step(Line& line) {
   const auto now = Clock::now();
   if (now >= line.end_at) return false;
@@ -120,7 +120,7 @@ bool StreamRelay::forward(Line& line, bool to_service) {
   std::array<std::uint8_t, 8192> buffer;
   std::size_t wanted = buffer.size();
   const bool due = to_service && line.trouble != Trouble::kNone;
-  if (due) {  // up to the byte at which the trouble begins
+  if (due) {  // up to the byte at which the trouble starts
     wanted = std::min<std::size_t>(wanted, line.trouble_at_bytes - line.passed_bytes);
   }
   const ssize_t size = ::recv(from, buffer.data(), wanted, 0);

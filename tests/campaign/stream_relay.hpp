@@ -14,9 +14,9 @@
 
 namespace campaign {
 
-/// The line between one rig and the service: a TCP relay that cuts, at any byte, delays, falls
-/// silent, closes one direction only, lets the service's end hang when the rig's is gone, and
-/// repeats batches. On a thread of its own.
+/// The line between one rig and the service: a TCP relay that disconnects at any byte, delays,
+/// stops relaying, closes one direction only, lets the service's end hang when the rig's is closed,
+/// and repeats batches. On a thread of its own.
 class StreamRelay {
  public:
   StreamRelay(std::uint16_t service_port, StreamWitness& witness, Ledger& ledger,
@@ -27,7 +27,7 @@ class StreamRelay {
 
   std::uint16_t port() const { return listener_.port(); }
 
-  /// From now on the line is a good one.
+  /// From now on the line has no faults.
   void calm() { calm_.store(true); }
 
  private:

@@ -13,26 +13,25 @@
 
 namespace campaign {
 
-/// Looks at a rig's stream from between the rig and the service: which batches passed, and up to
-/// which one the service has acknowledged, whether or not the rig ever heard of it.
+/// Observes a rig's stream between the rig and the service: which batches passed, and up to which
+/// one the service has acknowledged, whether or not the rig received that.
 class StreamWitness {
  public:
   explicit StreamWitness(Ledger& ledger) : ledger_(ledger) {}
 
-  // Frames of either direction. A batch that comes again must be the same.
-  // `timed`: the line does nothing to them, so that the time to an acknowledgement is the
-  // service's.
+  // Frames of either direction. A repeated batch must be the same. `timed`: the line does not alter
+  // them, so the time to an acknowledgement is the service's.
   void on_request(const proto::Frame& frame, bool timed);
   void on_reply(const proto::Frame& frame, bool timed);
 
-  /// What was under way on the line before is on none now.
+  /// A new line: nothing is in transit any more.
   void on_line();
 
   std::string session_id() const;
   bool closed() const;  ///< the service has confirmed the closing
   std::uint64_t acknowledged() const;
 
-  /// Samples of all batches that were acknowledged, in order.
+  /// Samples of all acknowledged batches, in order.
   std::vector<proto::Sample> acknowledged_samples() const;
 
  private:

@@ -24,8 +24,8 @@ using test_support::SocketClient;
 
 constexpr double kThiefPatience_s = 30.0;
 constexpr int kJobsKept = 20;
-// In the header of what a thief made where its owner had deleted it: its secret is a guess, which
-// another thief may make as well.
+// Header of a session that a thief created after its owner had deleted it. Its secret is a guess,
+// which another thief may make as well.
 constexpr const char* kLoot = "loot";
 
 }  // namespace
@@ -40,7 +40,7 @@ void Thief::run(const std::atomic<bool>& stop) {
   }
 }
 
-// One owner is as likely as another, however much it has.
+// Each owner has the same probability, however much it has.
 template <typename Infos>
 auto Thief::choose(const Infos& infos) -> std::optional<std::decay_t<decltype(infos[0])>> {
   std::map<std::string, std::vector<int>> by_owner;
@@ -69,7 +69,7 @@ std::optional<JobInfo> Thief::choose_job() {
 void Thief::expect_not_allowed(const std::string& what, const ServiceRequest& request) {
   const ServiceReply reply = caller_.ask(request);
   const auto code = reply.error().code();
-  if (reply.has_error() && code == ServiceError::NOT_FOUND) return;  // its owner was faster
+  if (reply.has_error() && code == ServiceError::NOT_FOUND) return;  // its owner deleted it first
   caller_.count("thefts refused: " + what);
   const bool told = reply.error().text().find("belongs to") != std::string::npos;
   if (caller_.service().dead() || (code == ServiceError::NOT_ALLOWED && told)) return;
@@ -107,7 +107,7 @@ void Thief::rob(const JobInfo& victim) {
   expect_not_allowed("deleting a job", request);
 }
 
-// What a thief could come up with.
+// A plausible guess of the secret.
 std::string Thief::guess(const std::string& id) {
   const std::string secret = test_support::secret_of(id);
   switch (random_() % 6) {
@@ -117,7 +117,7 @@ std::string Thief::guess(const std::string& id) {
       return std::string(proto::kSecretSizeMin + random_() % 17, '\0');
     case 2:  // of another session
       return test_support::secret_of(id + "0");
-    case 3:  // as far as somebody saw it
+    case 3:  // a prefix
       return secret.substr(0, proto::kSecretSizeMin + random_() % 16);
     case 4: {
       std::string close = secret;
@@ -129,7 +129,7 @@ std::string Thief::guess(const std::string& id) {
   }
 }
 
-// Everything in one go, as if the opening had been taken.
+// Sends everything at once, as if the opening had been accepted.
 void Thief::break_in(Caller& as, const SessionInfo& listed) {
   ServiceRequest inspect;
   inspect.mutable_inspect_session()->set_session_id(listed.session_id());
@@ -187,7 +187,7 @@ void Thief::add_to_upload(const SessionInfo& victim) {
   expect_not_allowed("adding to an upload", part);
 }
 
-// A job on another's recording is everyone's right, but must not keep its owner from deleting it.
+// Anyone may run a job on another's recording, but that must not keep its owner from deleting it.
 void Thief::use(const SessionInfo& victim) {
   if (victim.state() != rigcal::v1::SESSION_STORED || random_() % 10 != 0) return;
   ServiceRequest submit;

@@ -11,15 +11,15 @@
 
 namespace campaign {
 
-/// Reads which sessions and jobs there are, as everyone may, and goes for those of others: opens
-/// them again without a secret, with a guessed one and with one cut short, writes other content
-/// under numbers that were acknowledged, closes, ends and deletes them, adds to their uploads,
-/// cancels and deletes their jobs.
+/// Lists all sessions and jobs, as everyone may, and attacks those of others: opens them again
+/// without a secret, with a guessed one and with a truncated one, writes other content under
+/// acknowledged numbers, closes, ends and deletes them, adds to their uploads, cancels and deletes
+/// their jobs.
 ///
-/// Each is refused. That the victims' content is what they sent is found where they compare it.
+/// Each attempt must be refused. The victims check their own content.
 class Thief {
  public:
-  /// @param accomplice  under the victims' own identity, where the secret alone protects a stream
+  /// @param accomplice  with the victims' own identity, where only the secret protects a stream
   Thief(Caller caller, Caller accomplice, std::uint64_t seed)
       : caller_(std::move(caller)), accomplice_(std::move(accomplice)), random_(seed) {}
 

@@ -56,7 +56,7 @@ std::string hash_of(const std::string& text) {
   return commission_hash(parse_rig_config("r.textproto", text).commissioned_fields, "00c0ffee");
 }
 
-// What nobody checked does not count.
+// A change to something that commissioning does not check must leave the hash unchanged.
 TEST(CommissionHash, StaysWithWhatDoesNotMatter) {
   const std::string hash = hash_of(kText);
   EXPECT_EQ(hash.size(), 16U);
@@ -92,8 +92,8 @@ TEST(CommissionHash, ChangesWithEverythingThatWasChecked) {
   EXPECT_NE(commission_hash(parse_rig_config("r", kText).commissioned_fields, "00c0ffef"), hash);
 }
 
-// Channels change places with what is written in them; signs and offsets are set where the file
-// states them, or would; the rest stays to the letter.
+// Channel blocks are swapped with their content. Signs and offsets are set where the file states
+// them, or are added. Everything else stays byte for byte.
 TEST(CommissionEdits, KeepEverythingElse) {
   const RigConfig rig = parse_rig_config("r.textproto", kText);
   CommissionEdit edit;
@@ -138,8 +138,8 @@ TEST(CommissionEdits, WriteARecordThatHolds) {
   EXPECT_EQ(commission_state(written, facts), CommissionState::kUnitChanged);
 }
 
-// Stall limits go where the motor has limits of its own, else to the rig's, or to a new entry where
-// motors differ. They are rounded so that none becomes tighter.
+// Stall limits are written to the motor's own limits if it has any, otherwise to the rig's, or to a
+// new entry if the motors differ. Rounding makes no limit tighter.
 TEST(CommissionEdits, WriteStallLimits) {
   const auto edited = [](const std::string& text) {
     const RigConfig rig = parse_rig_config("r.textproto", text);
@@ -163,7 +163,7 @@ TEST(CommissionEdits, WriteStallLimits) {
       replaced(two, end, end + "  motor { hinge: \"1\" stall { command: 1.3 time_s: 0.44 } }\n"));
 }
 
-// --- What a run says ---
+// --- Predicted motion of a run ---
 
 Scenario step(double command) { return Scenario("step", Step{.amplitude = command}, 1.0); }
 
@@ -195,7 +195,7 @@ TEST(CommissionCheck, SaysNothingOfARigThatIsCommissioned) {
   EXPECT_EQ(check_commissioning(rig, facts, "s.textproto", step(8.0), false).text, "");
 }
 
-// --- Words for the operator ---
+// --- Texts for the operator ---
 
 TEST(JointGuides, SayWhatTheRigFileSays) {
   const RigConfig rig = parse_rig_config("r.textproto", kText);
@@ -211,7 +211,7 @@ TEST(LineDiff, ShowsWhatChanged) {
             "    2 - b\n    2 + B\n    5 + e\n");
   EXPECT_EQ(proto::line_diff("", "a"), "    1 + a\n");
   EXPECT_EQ(proto::line_diff("a\nb", ""), "    1 - a\n    2 - b\n");
-  // So many lines that all between the first and the last change is shown.
+  // So many lines that every change between the first and the last must be shown.
   std::string many, other;
   for (int k = 0; k < 3000; ++k) many += std::to_string(k) + "\n";
   other = "x\n" + many + "y\n";
@@ -234,7 +234,7 @@ firmware_iface::UnitFacts facts_of(const std::string& simulation) {
   return facts.ok() ? facts.value() : firmware_iface::UnitFacts{};
 }
 
-// A record that is out of date would refuse the demo: scripts/commission_configs.sh renews them.
+// An outdated record would make the demo refuse to run. scripts/commission_configs.sh renews it.
 TEST(Commission, ShippedRigsAreCommissioned) {
   const std::pair<const char*, const char*> kShipped[] = {
       {"rig-furuta.textproto", "sim-furuta-hanging.textproto"},

@@ -7,7 +7,7 @@
 #include "daq/commission/commissioning.hpp"
 #include "proto/text/input_error.hpp"
 
-// What is concluded from counts and pulses, without a rig: each threshold on both sides.
+// Conclusions from counts and pulses, without a rig: each threshold is tested on both sides.
 
 namespace daq {
 namespace {
@@ -54,7 +54,7 @@ TEST(RestJudgement, TellsDriftFromMotionAndFlicker) {
   EXPECT_EQ(judge_rest(track_of(0.0, 999)), RestVerdict::kStill);
 }
 
-// A hand is good to 30 %: within it the scale is confirmed, beyond it is not.
+// A turn by hand is accurate to 30 %: the scale is confirmed within that, and not beyond.
 TEST(TurnJudgement, ConfirmsTheScaleWithinTheToleranceOfAHand) {
   for (const double sign : {1.0, -1.0}) {
     EXPECT_EQ(turn_of({sign * kQuarter * 1.29, 0}).verdict, TurnVerdict::kRight);
@@ -67,7 +67,7 @@ TEST(TurnJudgement, ConfirmsTheScaleWithinTheToleranceOfAHand) {
   EXPECT_EQ(turn_of({kQuarter * 1.11, 0}, 0, 1.1).verdict, TurnVerdict::kUncertain);
 }
 
-// Twenty percent off by hand, each usual factor is still named, and no other.
+// Each usual scale factor is still identified, and no other, when the hand is 20 % off.
 TEST(TurnJudgement, NamesTheFactor) {
   for (const double factor : {1.0 / 64, 1.0 / 16, 1.0 / 8, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0, 64.0}) {
     for (const double hand : {0.8, 1.0, 1.2}) {
@@ -79,7 +79,7 @@ TEST(TurnJudgement, NamesTheFactor) {
   EXPECT_EQ(turn_of({kQuarter * 30, 0}).verdict, TurnVerdict::kUncertain);
 }
 
-// An encoder that counts a hundredth of what is expected, or three counts, has not been moved.
+// An encoder that counts a hundredth of the expected value, or three counts, has not moved.
 TEST(TurnJudgement, TellsADeadEncoderFromAShakenOne) {
   EXPECT_EQ(turn_of({0.009 * kQuarter, 0}).verdict, TurnVerdict::kNothing);
   EXPECT_NE(turn_of({0.011 * kQuarter, 0}).verdict, TurnVerdict::kNothing);
@@ -88,8 +88,8 @@ TEST(TurnJudgement, TellsADeadEncoderFromAShakenOne) {
   EXPECT_EQ(turn_of({0.0}).encoder, 0U);
 }
 
-// The encoder of another joint that counts instead belongs to this joint; one that a reaction moves
-// along does not.
+// If another joint's encoder counts instead, it belongs to this joint. One that moves along by
+// reaction does not.
 TEST(TurnJudgement, FindsTheEncoderThatCountsInstead) {
   const TurnFinding turn = turn_of({3.0, -kQuarter, 0.0});
   EXPECT_EQ(turn.verdict, TurnVerdict::kOtherEncoder);
@@ -101,7 +101,7 @@ TEST(TurnJudgement, FindsTheEncoderThatCountsInstead) {
   EXPECT_EQ(turn_of({0.51 * kQuarter, kQuarter}).verdict, TurnVerdict::kTwoEncoders);
   EXPECT_EQ(turn_of({kQuarter, 0.51 * kQuarter}).verdict, TurnVerdict::kTwoEncoders);
   EXPECT_EQ(turn_of({kQuarter, 0.49 * kQuarter}).verdict, TurnVerdict::kRight);
-  // Counts 16 times too few beside a pendulum that swings by 30 degrees.
+  // Too few counts by a factor of 16, beside a pendulum that swings by 30 degrees.
   EXPECT_EQ(turn_of({kQuarter / 16, 0.33 * kQuarter}).verdict, TurnVerdict::kFactor);
 }
 
@@ -134,19 +134,19 @@ TEST(HandMotions, TakeHalfOfTheRangeAtMost) {
   EXPECT_FALSE(exact_hand_motion(limits(10.0, true)).has_value());
 }
 
-// angle = sign counts 2 pi / counts_per_turn + offset is zero at the mark.
+// The angle, sign · counts · 2π / counts_per_turn + offset, must be zero at the mark.
 TEST(ZeroJudgement, FindsTheOffset) {
   ChannelConfig channel{.hinge = "1", .counts_per_turn = kTurn};
   EXPECT_NEAR(judge_zero(1024.0, channel).offset, -std::numbers::pi / 2, 1e-12);
   channel.inverted = true;
   EXPECT_NEAR(judge_zero(1024.0, channel).offset, std::numbers::pi / 2, 1e-12);
-  channel.offset_rad = 1.53;  // what the file says is confirmed within 0.05 rad, and stays
+  channel.offset_rad = 1.53;  // the file's offset is confirmed within 0.05 rad and kept
   EXPECT_TRUE(judge_zero(1024.0, channel).confirmed);
   EXPECT_EQ(judge_zero(1024.0, channel).offset, 1.53);
   EXPECT_NEAR(judge_zero(1024.0, channel).present_offset, std::numbers::pi / 2, 1e-12);
   channel.offset_rad = 1.51;
   EXPECT_FALSE(judge_zero(1024.0, channel).confirmed);
-  // A turn on from there is the same mark.
+  // One full turn further is the same mark.
   const ZeroFinding turned = judge_zero(1024.0 + kTurn, channel);
   EXPECT_NEAR(turned.offset, std::numbers::pi / 2, 1e-12);
   EXPECT_EQ(turned.whole_turns, 1);
@@ -174,7 +174,7 @@ TEST(NudgeLimits, StayBelowTheRangeOfTheJoint) {
   EXPECT_DOUBLE_EQ(nudge_limits(limits(1.0, true), 1e-5).push_rad, 5e-3);
 }
 
-/// Samples of a joint at rest until breakaway, by a command given for each time.
+/// Samples of a joint that rests until breakaway, for a command given as a function of time.
 template <typename Command>
 std::vector<NudgeSample> motion_under(const Command& command, double kappa, double dead_band,
                                       double duration_s, double count = 0.0) {
@@ -193,8 +193,8 @@ std::vector<NudgeSample> motion_under(const Command& command, double kappa, doub
   return samples;
 }
 
-// A constant push from rest, then a brake that must not count. Single samples without a command,
-// where one came late, do not end the push.
+// A constant push from rest, then braking, which must not be evaluated. A single sample without a
+// command, as after a late command, does not end the push.
 TEST(PulseJudgement, FindsTheAcceleration) {
   const auto push = [](double t) { return t < 0.1 ? 0.0 : t < 0.4 ? 0.5 : -0.5; };
   std::vector<NudgeSample> samples = motion_under(push, -2.0, 0.1, 0.7);
@@ -217,7 +217,7 @@ TEST(PulseJudgement, SeesMotionFromItsThresholdOn) {
   EXPECT_FALSE(judge_pulse(motion_under([](double) { return 0.0; }, 1.0, 0.0, 0.1), 0.0).moved);
 }
 
-// Breaking away at the dead band the angle grows as the cube of time; the encoder shows it late.
+// After breakaway at the dead band the angle grows with time cubed: the encoder shows it late.
 TEST(RampJudgement, FindsTheDeadBand) {
   const double count = 2.0 * std::numbers::pi / kTurn;
   for (const double sign : {1.0, -1.0}) {
@@ -244,11 +244,11 @@ TEST(MotorFiguresOf, BothDirections) {
   const NudgeFinding fall{.moved = true, .onset_command = -0.3};
   const MotorFigures figures = motor_figures(1.0, positive, negative, rise, fall);
   EXPECT_DOUBLE_EQ(figures.dead_band, 0.3);
-  EXPECT_DOUBLE_EQ(figures.acceleration, -1.0);  // -0.8 by 1 less 0.2
+  EXPECT_DOUBLE_EQ(figures.acceleration, -1.0);  // -0.8 / (1 - 0.2)
 }
 
-// A limit below the dead band trips while friction holds the joint; one that is too short trips
-// while it begins to move; one that is too long lets it go far.
+// A command limit below the dead band trips while friction holds the joint. Too short a time trips
+// while the joint starts to move. Too long a time lets it move too far.
 TEST(StallLimitsOf, SuitTheMotor) {
   const double count = 2.0 * std::numbers::pi / kTurn;
   const MotorFigures figures{.level = 1.0, .dead_band = 0.5, .acceleration = -2.0};
@@ -257,12 +257,12 @@ TEST(StallLimitsOf, SuitTheMotor) {
   };
   EXPECT_TRUE(suit(0.61, 0.5));
   EXPECT_FALSE(suit(0.59, 0.5));
-  EXPECT_TRUE(suit(1.0, 0.499));  // 0.249 rad
+  EXPECT_TRUE(suit(1.0, 0.499));  // moves 0.249 rad
   EXPECT_FALSE(suit(1.0, 0.501));
   const double least_s = std::sqrt(4.0 * count / 0.5);
   EXPECT_TRUE(suit(1.0, 1.01 * least_s));
   EXPECT_FALSE(suit(1.0, 0.99 * least_s));
-  EXPECT_FALSE(suits({1.0, 0.2}, figures, 0.1 * count, true));  // 40 mm
+  EXPECT_FALSE(suits({1.0, 0.2}, figures, 0.1 * count, true));  // moves 40 mm
 }
 
 TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
@@ -272,7 +272,7 @@ TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
   EXPECT_DOUBLE_EQ(fine.command, 0.75);
   EXPECT_NEAR(unseen_motion(figures, fine), 0.1, 1e-12);
   EXPECT_TRUE(suits(fine, figures, count, false));
-  // A coarse encoder needs longer: eight counts beyond friction.
+  // A coarse encoder needs longer: eight counts of motion beyond friction.
   const StallLimits coarse = propose_stall(figures, 10.0, 8 * count, false);
   EXPECT_NEAR(0.5 * 2.0 * 0.25 * coarse.time_s * coarse.time_s, 64 * count, 1e-12);
   EXPECT_NEAR(unseen_motion(figures, propose_stall(figures, 10.0, 1e-5, true)), 0.01, 1e-12);
@@ -281,7 +281,7 @@ TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
   EXPECT_LE(propose_stall({.dead_band = 0.9, .acceleration = 1.0}, 1.0, count, false).command, 1.0);
 }
 
-// --- The whole ---
+// --- Commissioning as a whole ---
 
 RigConfig three_joints() {
   return parse_rig_config("r.textproto", R"(name: "r"
@@ -303,7 +303,7 @@ firmware_iface::UnitFacts three_encoders() {
   return facts;
 }
 
-/// Counts that change from zero to these and stay.
+/// Counts that step from zero to these values and stay there.
 EncoderWatch watch_of(const std::vector<std::int64_t>& changes) {
   EncoderWatch watch;
   firmware_iface::UnitSample sample;
@@ -319,7 +319,7 @@ EncoderWatch watch_of(const std::vector<std::int64_t>& changes) {
   return watch;
 }
 
-// Three channels in a circle: each joint's encoder, limits and all go to its place.
+// Three channels exchanged cyclically: each joint's encoder, limits and other fields must move.
 TEST(Commissioning, FindsChannelsInACircle) {
   Commissioning found(three_joints(), three_encoders(), {});
   found.add_turn(0, {}, watch_of({0, 1024, 0}));
@@ -334,7 +334,7 @@ TEST(Commissioning, FindsChannelsInACircle) {
   EXPECT_EQ(found.motors()[0].channel, 1U);
 }
 
-// A joint whose encoder is dead keeps the one that is left over, and is not reliable.
+// A joint whose encoder did not count keeps the one encoder left over and is not driven.
 TEST(Commissioning, KeepsTheLeftOverEncoderForAJointThatDidNotCount) {
   Commissioning found(three_joints(), three_encoders(), {});
   found.add_turn(0, {}, watch_of({1024, 0, 0}));
@@ -344,7 +344,7 @@ TEST(Commissioning, KeepsTheLeftOverEncoderForAJointThatDidNotCount) {
   EXPECT_NE(found.reason_against_motors(), "");
 }
 
-// With one joint checked alone, which encoder another has cannot be concluded.
+// If only one joint is checked, the encoder of another joint cannot be determined.
 TEST(Commissioning, AsksForAllJointsWhereOneHasAnothersEncoder) {
   Commissioning found(three_joints(), three_encoders(), {"1"});
   EXPECT_FALSE(found.is_whole());
@@ -353,7 +353,7 @@ TEST(Commissioning, AsksForAllJointsWhereOneHasAnothersEncoder) {
   EXPECT_EQ(found.rig().channel[0].hinge, "1");
 }
 
-// The unit's own description goes with the encoder, not with the joint.
+// The unit's own description belongs to the encoder, not to the joint.
 TEST(Commissioning, RefusesAnOrderThatTheUnitContradicts) {
   firmware_iface::UnitFacts facts = three_encoders();
   facts.encoder[1].counts_per_turn = 2048;
@@ -364,7 +364,7 @@ TEST(Commissioning, RefusesAnOrderThatTheUnitContradicts) {
   EXPECT_EQ(fault_count(found.conclude_turns()), 1U);
 }
 
-// A repeated step replaces what it found before.
+// A repeated step replaces its earlier findings.
 TEST(Commissioning, ReplacesARepeatedStep) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
   EXPECT_EQ(fault_count(found.add_rest(watch_of({0, 50, 0}))), 1U);
@@ -376,7 +376,7 @@ TEST(Commissioning, ReplacesARepeatedStep) {
   EXPECT_EQ(found.reason_against_motors(), "");
 }
 
-// A joint at rest on its zero, read by an encoder whose counter wraps although the unit says not.
+// A joint at rest at zero whose counter wraps although the unit reports no modulus.
 TEST(Commissioning, FindsAWrongModulus) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
   EncoderWatch watch;
@@ -416,7 +416,7 @@ TEST(Commissioning, JudgesPulses) {
   EXPECT_EQ(judge(0.0, -0.05, false).kind, Finding::Kind::kNote);
 }
 
-// --- Following counts ---
+// --- Count tracking ---
 
 TEST(EncoderWatch, SkipsGapsAndMissingReadings) {
   EncoderWatch watch;
@@ -433,7 +433,7 @@ TEST(EncoderWatch, SkipsGapsAndMissingReadings) {
   add(0, 10);
   add(1, 12);
   add(2, 12, false);
-  add(3, 500);  // its neighbour was not read
+  add(3, 500);  // the neighbouring sample was not read
   add(4, 497);
   add(9, 900, true, 4);  // samples are missing in between
   const EncoderTrack track = watch.track(0);

@@ -16,22 +16,22 @@
 
 namespace daq {
 
-/// A rig file, a simulated Furuta unit in virtual time, and an operator who does what is asked.
+/// A rig file, a simulated Furuta unit in virtual time and an operator who obeys.
 class CommissionRig final : public Operator {
  public:
-  /// @param rig_text  of the rig file
+  /// @param rig_text  content of the rig file
   CommissionRig(const std::string& rig_text,
                 const firmware_iface::sim::SimulationSettings& simulation,
                 const firmware_iface::sim::FurutaParameters& furuta);
 
-  /// What the operator does when asked: the first rule whose words the question has.
+  /// The operator's reaction to a question: the first rule whose words it contains applies.
   struct Rule {
     std::string words;
     std::function<void()> act = {};
     std::string answer = "";
     double after_s = 1.5;
   };
-  /// Goes before the rules of an obedient operator.
+  /// Adds a rule that takes precedence over those of the obedient operator.
   void add_rule(Rule rule) { rules_.insert(rules_.begin(), std::move(rule)); }
 
   /// Turns a joint by hand, smoothly within a second, and holds the rig.
@@ -48,7 +48,7 @@ class CommissionRig final : public Operator {
   bool has_left() override { return has_left_; }
   void forget_typed() override {}
 
-  /// Everything said and asked, a line each.
+  /// All messages and questions, one line each.
   const std::string& transcript() const { return transcript_; }
   bool said(const std::string& words) const { return transcript_.find(words) != std::string::npos; }
   std::string rig_text() const;
@@ -57,16 +57,16 @@ class CommissionRig final : public Operator {
   const std::string& last_shown() const { return shown_; }
   firmware_iface::sim::SimulatedUnit& unit() { return transport_->simulation().unit(); }
   firmware_iface::sim::SimTransport& transport() { return *transport_; }
-  /// Between host and unit; honest until told otherwise.
+  /// Line between host and unit. It alters nothing until a test sets a fault.
   LyingLine& line() { return *line_; }
   void leave() { has_left_ = true; }
-  /// Does something whenever these words are said.
+  /// Calls `act` whenever a message contains these words.
   void when_said(std::string words, std::function<void()> act) {
     awaited_words_ = std::move(words);
     at_words_ = std::move(act);
   }
   std::atomic<bool>& stop() { return stop_; }
-  /// Does something once, a while after the unit has begun to drive.
+  /// Calls `act` once, shortly after the unit has begun to drive.
   void at_output(std::function<void()> act) { at_output_ = std::move(act); }
   firmware_iface::Nanoseconds now() const { return time_->now(); }
   std::size_t file_count() const { return folder_.file_count(); }

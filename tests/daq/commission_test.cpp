@@ -10,8 +10,8 @@
 #include "tests/daq/commission_rig.hpp"
 #include "tests/daq/simulated_rig.hpp"
 
-// rigcal-daq commission from start to end on the simulated unit, in virtual time, with each mistake
-// of wiring planted.
+// rigcal-daq commission from start to end on the simulated unit, in virtual time, with each wiring
+// mistake injected.
 
 namespace daq {
 namespace {
@@ -53,7 +53,7 @@ firmware_iface::sim::FurutaParameters plant() {
   return furuta;
 }
 
-/// Mistakes of wiring that a unit does not see.
+/// Wiring mistakes that a unit cannot detect.
 struct Mistakes {
   firmware_iface::sim::SimulationSettings simulation = simulation_settings();
   firmware_iface::sim::FurutaParameters furuta = plant();
@@ -64,7 +64,7 @@ struct Mistakes {
   }
 };
 
-// Where the rig is right, the record is all that changes, and it holds from then on.
+// On a correct rig only the record is written, and it is valid from then on.
 TEST(Commission, WritesARecordForARigThatIsRight) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
@@ -74,7 +74,7 @@ TEST(Commission, WritesARecordForARigThatIsRight) {
   EXPECT_EQ(record->date, "2026-11-26");
   EXPECT_EQ(record->hash,
             commission_hash(rig.rig().commissioned_fields, record->configuration_hash));
-  // Everything else stays, comments too.
+  // Everything else stays, including comments.
   const std::string text = rig.rig_text();
   const std::size_t begin = text.find("  commissioned {");
   ASSERT_NE(begin, std::string::npos) << text;
@@ -84,14 +84,14 @@ TEST(Commission, WritesARecordForARigThatIsRight) {
   EXPECT_EQ(proto::read_file(rig.path() + ".before-commission"), kRigText);
   EXPECT_TRUE(rig.unit().is_tripped());
 
-  // Once more on the same day: nothing is to be written.
+  // A second run on the same day must write nothing.
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
   EXPECT_TRUE(rig.said("its record is of today"));
   EXPECT_FALSE(std::filesystem::exists(rig.path() + ".before-commission-2"));
 }
 
-// The figures are those of the simulated motor: friction / gain, and the inertia of an arm that
-// takes a free pendulum along (the pendulum's joint lets it lag).
+// The figures must match the simulated motor: dead band = friction / gain, and the inertia of an
+// arm that carries a free pendulum (whose joint lets it lag).
 TEST(Commission, MeasuresTheMotor) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
@@ -118,8 +118,8 @@ TEST(Commission, MeasuresTheMotor) {
   EXPECT_EQ(record.joint_size(), 2);
 }
 
-// Above all, little happens: the unit puts out 5 % of command_max, and nothing while a hand is in
-// the rig.
+// Commissioning must drive gently: the unit puts out at most 5 % of command_max, and nothing while
+// a hand is in the rig.
 TEST(Commission, CommandsLittle) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   double before_motor_V = -1.0;
@@ -146,7 +146,7 @@ TEST(Commission, FindsAnInvertedEncoder) {
       << rig.rig_text();
 }
 
-// A file that says inverted where nothing is: the field is changed, not doubled.
+// The file states "inverted" for an encoder that is not: the field is changed, not added twice.
 TEST(Commission, FindsAnEncoderThatIsNotInverted) {
   Mistakes mistakes;
   const std::string channel = "channel { hinge: \"2\" }";
@@ -180,8 +180,8 @@ TEST(Commission, NamesEdgesThatAreNotCounted) {
       << rig.transcript();
 }
 
-// Each joint moves the other's encoder. The blocks change places with what is written in them, and
-// the motor is then tried by the encoder that is its joint's.
+// Each joint moves the other's encoder. The channel blocks are swapped with their content, and the
+// motor is then tested with its joint's encoder.
 TEST(Commission, FindsSwappedChannels) {
   Mistakes mistakes;
   mistakes.encoder(0).joint = 1;
@@ -205,7 +205,7 @@ TEST(Commission, FindsSwappedChannelsOneOfThemInverted) {
   EXPECT_FALSE(rig.rig().channel[0].inverted);
 }
 
-// Two joints on one encoder: no order of channels helps.
+// Two joints on one encoder: no order of the channels can be right.
 TEST(Commission, FindsOneEncoderThatCountsForTwoJoints) {
   Mistakes mistakes;
   mistakes.encoder(0).joint = 1;
@@ -242,7 +242,7 @@ TEST(Commission, FindsCountsThatDrift) {
       << rig.transcript();
 }
 
-// A joint that still swings is not drift: the step is repeated when it has come to rest.
+// A joint that still swings must not be reported as drift: the step is repeated once it rests.
 TEST(Commission, RepeatsAStepWhenAsked) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   int rests = 0, turns = 0;
@@ -271,7 +271,7 @@ TEST(Commission, FindsTheZero) {
   EXPECT_TRUE(rig.said("to its zero, hanging")) << rig.transcript();
 }
 
-// Of an absolute encoder the zero stays.
+// The zero of an absolute encoder is kept.
 TEST(Commission, FindsTheZeroOfAnAbsoluteEncoder) {
   Mistakes mistakes;
   mistakes.encoder(1).zero_offset_rad = -2.0;
@@ -294,7 +294,7 @@ TEST(Commission, FindsAMotorThatIsReversed) {
   EXPECT_LE(rig.output_peak_V(), 0.5);
 }
 
-// The same motor is right where the rig file says so.
+// The same motor is correct if the rig file states a negative gain.
 TEST(Commission, TakesANegativeGain) {
   Mistakes mistakes;
   mistakes.furuta.motor_gain = -mistakes.furuta.motor_gain;
@@ -316,10 +316,10 @@ TEST(Commission, FindsAMotorThatIsDead) {
   for (const char* level : {"0.5 V (5 %", "1 V (10 %", "1.5 V (15 %", "2 V (20 %"}) {
     EXPECT_TRUE(rig.said(level)) << level << rig.transcript();
   }
-  EXPECT_NEAR(rig.output_peak_V(), 2.0, 20.0 / 4096);  // a step of the converter
+  EXPECT_NEAR(rig.output_peak_V(), 2.0, 20.0 / 4096);  // one step of the converter
 }
 
-// A motor that hardly overcomes friction: each level is asked for.
+// A motor that hardly overcomes friction: each higher level needs the operator's consent.
 TEST(Commission, MeasuresALargeDeadBand) {
   Mistakes mistakes;
   mistakes.furuta.arm_friction.coulomb = 1.2 * mistakes.furuta.motor_gain;  // 1.2 V of 10 V
@@ -329,13 +329,13 @@ TEST(Commission, MeasuresALargeDeadBand) {
       << rig.transcript();
   EXPECT_TRUE(rig.said("it begins to move at 1.1 V, 11 % of command_max, which is much"))
       << rig.transcript();
-  // The default stall limit, 0.5 V, would trip while friction holds the joint.
+  // The default stall limit, 0.5 V, would trip while friction still holds the joint.
   EXPECT_TRUE(rig.said("stall { command: ")) << rig.transcript();
   EXPECT_GT(rig.rig().limits.motion[0].stall_command, 1.2);
   EXPECT_LT(rig.rig().limits.motion[0].stall_command, 2.4);
 }
 
-// The limits of a run hold in every pulse: what is beyond them ends it.
+// The rig's limits hold in every pulse: exceeding one ends it.
 TEST(Commission, EndsAPulseAtALimit) {
   Mistakes mistakes;
   const std::string limit = "speed_rad_per_s_max: 40";
@@ -346,14 +346,14 @@ TEST(Commission, EndsAPulseAtALimit) {
   EXPECT_TRUE(rig.said("A limit ended the motion: 1: speed")) << rig.transcript();
 }
 
-// --- Ends ---
+// --- How a commissioning ends ---
 
-/// Every question of a commissioning of this rig.
+/// Every question of the commissioning of this rig.
 constexpr const char* kQuestions[] = {
     "Take your hands off", "Turn joint \"1\"",  "Turn joint \"2\"",      "Bring joint \"1\"",
     "Bring joint \"2\"",   "release the brake", "Keep clear, and press", "Write them?"};
 
-// Ctrl-C in any step: the motor is off, and nothing is written.
+// After Ctrl-C in any step the motor is off and nothing is written.
 TEST(Commission, StopsAtAnyQuestion) {
   for (const char* question : kQuestions) {
     SCOPED_TRACE(question);
@@ -367,7 +367,7 @@ TEST(Commission, StopsAtAnyQuestion) {
   }
 }
 
-// So does a unit that is lost, and an operator who leaves.
+// The same holds if the unit is lost or the operator leaves.
 TEST(Commission, EndsAtAnyQuestionWhenTheUnitIsGone) {
   for (const char* question : kQuestions) {
     SCOPED_TRACE(question);
@@ -390,7 +390,7 @@ TEST(Commission, EndsAtAnyQuestionWhenTheOperatorLeaves) {
   }
 }
 
-// A unit that restarts in the middle of a pulse is not driven on.
+// A unit that restarts in the middle of a pulse must not be driven any further.
 TEST(Commission, EndsWhenTheUnitRestarts) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   rig.at_output([&] { rig.unit().reset(rig.now()); });
@@ -399,7 +399,7 @@ TEST(Commission, EndsWhenTheUnitRestarts) {
   EXPECT_EQ(rig.rig_text(), kRigText);
 }
 
-// A unit that ignores being tripped: the operator must hear of it at once, and until the end.
+// A unit that ignores a trip: the operator must be warned at once, and again until the end.
 TEST(Commission, SaysThatTheUnitStillDrives) {
   Mistakes mistakes;
   const std::string limit = "speed_rad_per_s_max: 40";
@@ -419,7 +419,7 @@ TEST(Commission, SaysThatTheUnitStillDrives) {
   EXPECT_EQ(rig.rig_text(), mistakes.rig_text);
 }
 
-// A unit that leaves its trip while hands are in the rig.
+// A unit that clears its trip while hands are in the rig.
 TEST(Commission, EndsWhenTheUnitLeavesItsTrip) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   rig.add_rule({"Turn joint \"2\"", [&] {
@@ -448,7 +448,7 @@ TEST(Commission, WritesNothingWithoutAYes) {
   }
 }
 
-// A file that someone else edits meanwhile is not written over.
+// A file that was edited in the meantime is not overwritten.
 TEST(Commission, DoesNotWriteOverAChangedFile) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   const std::string other = std::string(kRigText) + "# later\n";
@@ -457,7 +457,7 @@ TEST(Commission, DoesNotWriteOverAChangedFile) {
   EXPECT_EQ(rig.rig_text(), other);
 }
 
-// One joint alone cannot vouch for the rig; where the record is current it is renewed.
+// Checking one joint does not commission the rig. If the record is current, it is renewed.
 TEST(Commission, ChecksSingleJoints) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   EXPECT_EQ(rig.run({"2"}), ExitCode::kNotCommissioned);
@@ -475,7 +475,7 @@ TEST(Commission, RefusesARigFileThatCannotBeWritten) {
   EXPECT_THROW(require_writable_rig(rig.rig()), proto::InputError);
 }
 
-// Channels in a list cannot be edited one by one: said before any work.
+// Channels in list syntax cannot be edited one by one. This is reported before any work.
 TEST(Commission, RefusesARigFileThatCannotBeEdited) {
   std::string text = kRigText;
   const std::string channels = "  channel { hinge: \"1\" }  # arm\n  channel { hinge: \"2\" }\n";

@@ -26,7 +26,7 @@ const std::string kConfigs = test_support::source_folder() + "/configs/";
 
 RigConfig furuta() { return load_rig_config(kConfigs + "rig-furuta.textproto"); }
 
-// A rig with everything the DAQ needs; each test of a refusal changes one place.
+// A rig with everything the DAQ needs. Each rejection test changes one place.
 const std::string kRig = R"(name: "small"
 hinge { name: "arm" motor { control_unit: "V" control_max: 5 } encoder { counts_per_turn: 4096 } }
 hinge { name: "rod" encoder { counts_per_turn: 2048 } }
@@ -49,8 +49,8 @@ std::string rig_refusal(const std::string& text) {
   return refusal([&] { parse_rig_config("r.textproto", text); });
 }
 
-// Limits are listed in any order in the file, channels in the unit's: mixing them up would guard
-// one hinge with the other's limits.
+// The file may list limits in any order, the channels follow the unit's order. A mix-up would guard
+// one joint with the other's limits.
 TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
   const RigConfig rig = parse_rig_config("r.textproto", kRig);
   ASSERT_EQ(rig.limits.joint.size(), 2U);
@@ -64,8 +64,8 @@ TEST(RigConfig, OrdersLimitsByTheUnitsChannels) {
   EXPECT_DOUBLE_EQ(rig.limits.motor.at(0).command_slew_per_s_max, 5000.0);
 }
 
-// A channel may hold an encoder that is on no joint; whether it reads a turn or a slide is what its
-// counts are of.
+// A channel may hold an encoder that is on no joint. The unit of its counts decides whether it
+// measures rotation or translation.
 TEST(RigConfig, TakesEncodersBetweenBodiesAsChannels) {
   const auto rig_with = [](const std::string& counts, const std::string& limits) {
     const std::string text = replaced("hinge: \"rod\" inverted", "hinge: \"tilt\" inverted") +
@@ -132,7 +132,7 @@ std::string plan_refusal(const std::string& rig, const std::string& scenario) {
   });
 }
 
-// What is drawn needs no unit; where the file has one, a plan is held to all that a run is.
+// Plotting a plan needs no unit. If the file has one, the plan must meet all requirements of a run.
 TEST(RigConfig, APlanNeedsNoUnit) {
   const std::string bare = kRig.substr(0, kRig.find("unit {"));
   const RigConfig rig = parse_rig_config("r.textproto", bare, RigUse::kPlan);
@@ -153,8 +153,8 @@ TEST(RigConfig, APlanNeedsNoUnit) {
   expect_parts(plan_refusal(kRig, pulse + limit), {"s.textproto", "angle_rad_max"});
 }
 
-// Watching drives nothing, so it needs no limits. A driven run without them would have no limits at
-// all, and a wrong section must not be passed over because it could have been left out.
+// Watching drives nothing and needs no limits. A driven run without limits must be refused, and a
+// wrong section must be reported even if it could have been omitted.
 TEST(RigConfig, WatchingNeedsNoSafetySection) {
   const std::string bare = kRig.substr(0, kRig.find("safety {"));
   const RigConfig rig = parse_rig_config("r.textproto", bare, RigUse::kWatch);
@@ -171,8 +171,8 @@ TEST(RigConfig, WatchingNeedsNoSafetySection) {
                {"r.textproto:6", "control_max"});
 }
 
-// Whoever builds a unit copies the files of the page: the first one for the first contact, with the
-// second one's limits for a run, the third one as its scenario.
+// The page's users copy its files: the first for first contact, with the second one's limits for a
+// run, and the third as its scenario. All must load.
 TEST(BuildAUnitPage, ShowsFilesThatLoad) {
   const std::string page =
       proto::read_file(test_support::source_folder() + "/docs/how-to/build-a-unit.md");
@@ -189,7 +189,7 @@ TEST(BuildAUnitPage, ShowsFilesThatLoad) {
   EXPECT_EQ(parse_scenario_config("pulse.textproto", files[2], rig).scenario.command_peak(), 0.15);
 }
 
-// Nothing wrong is drawn: only a rig's motion says what a swing-up commands.
+// A command that depends on the motion, as of a swing-up, cannot be plotted in advance.
 TEST(PlotScenario, RefusesCommandsThatDependOnTheMotion) {
   const test_support::TemporaryFolder folder;
   const std::string plan = folder.file("plan.svg");
@@ -207,7 +207,7 @@ TEST(PlotScenario, RefusesCommandsThatDependOnTheMotion) {
   EXPECT_TRUE(std::filesystem::exists(plan));
 }
 
-// The same rig with a cart in place of the arm.
+// The same rig with a cart instead of the arm.
 std::string cart_rig() {
   std::string text = kRig;
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -223,7 +223,7 @@ std::string cart_rig() {
   return text;
 }
 
-// A linear encoder's counts are metres, and its limits those of a travel.
+// A linear encoder's counts are metres, and its limits are positions along the rail.
 TEST(RigConfig, ReadsALinearEncoder) {
   const RigConfig rig = parse_rig_config("r.textproto", cart_rig());
   const auto scales = channel_scales(rig);
@@ -329,7 +329,7 @@ std::string limited(const std::string& limits) {
   return "duration_s: 5 step { motor: \"arm\" command: 1 } limits { " + limits + " }";
 }
 
-// A scenario may tighten each limit, up to the rig's own.
+// A scenario may tighten each limit, starting from the rig's own.
 TEST(ScenarioConfig, TightensTheRigsLimits) {
   const RigConfig rig = parse_rig_config("r.textproto", kRig);
   const ScenarioConfig tight = parse_scenario_config(
@@ -352,7 +352,7 @@ TEST(ScenarioConfig, TightensTheRigsLimits) {
   EXPECT_EQ(equal.limits.joint[0].angle_rad_min, -2.0);
 }
 
-// Asking for more is a mistake about the rig, and is said before anything moves.
+// Limits wider than the rig's are an error, reported before anything moves.
 TEST(ScenarioConfig, RefusesToWidenTheRigsLimits) {
   expect_parts(scenario_refusal(limited("command_max: 5.1")),
                {"s.textproto:1:", "command_max is 5.1", "allows 5"});
@@ -364,7 +364,7 @@ TEST(ScenarioConfig, RefusesToWidenTheRigsLimits) {
                {"speed_rad_per_s_max is 51", "allows 50"});
 }
 
-// The rig's range may lie to one side: its wider bound is what may not be exceeded.
+// The rig's range may lie on one side of zero: its wider bound must not be exceeded.
 TEST(ScenarioConfig, TightensARangeThatLiesToOneSide) {
   const RigConfig rig =
       parse_rig_config("r.textproto", replaced("angle_rad_min: -2 ", "angle_rad_min: -0.5 "));
@@ -374,7 +374,7 @@ TEST(ScenarioConfig, TightensARangeThatLiesToOneSide) {
   EXPECT_EQ(config.limits.joint[0].angle_rad_min, -0.5);
 }
 
-// Every scenario that is shipped must run on the rig it is shipped for.
+// Every shipped scenario must load for its rig.
 TEST(ScenarioConfig, LoadsEveryShippedScenario) {
   const RigConfig rig = furuta();
   for (const char* name :
@@ -388,7 +388,7 @@ TEST(ScenarioConfig, LoadsEveryShippedScenario) {
   }
 }
 
-// The file is named relative to the scenario, not to wherever the program was started.
+// The file name is relative to the scenario's folder, not to the working directory.
 TEST(ScenarioConfig, ReplaysTheFileBesideTheScenario) {
   const ScenarioConfig config =
       load_scenario_config(kConfigs + "scenario-replay.textproto", furuta());

@@ -38,12 +38,12 @@ TEST(ControlLoop, RunsAScenarioToItsEndAndRecordsEverySample) {
   EXPECT_TRUE(rig.told().gaps.empty());
   EXPECT_NE(rig.told().find("finished"), nullptr);
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
-  // Half a second until the unit's clock is known, arming a few ticks, the scenario 1.5 s.
+  // The unit's clock is fitted for 0.5 s, arming takes a few ticks, the scenario lasts 1.5 s.
   EXPECT_NEAR(static_cast<double>(rig.told().samples.size()), 2000.0, 30.0);
 }
 
-// The command must act: a wrong sign of the angle, a command in the wrong unit or one that is
-// never enabled shows here. The plant is the judge.
+// The command must act on the simulated plant. Catches a wrong sign of the angle, a command in the
+// wrong unit or one that is never enabled.
 TEST(ControlLoop, DrivesThePlantAndReadsItsAngles) {
   SimulatedRig rig(pulse(2.0, 1.2));
   rig.run();
@@ -55,11 +55,11 @@ TEST(ControlLoop, DrivesThePlantAndReadsItsAngles) {
   rig.supervisor().poll();
   const double truth = rig.sim_unit().plant().state().angle_rad[0];
   EXPECT_GT(truth, 0.5);
-  // The last sample may be a tick old: the arm moves less than 0.06 rad in it.
+  // The last sample may be one tick old: the arm moves less than 0.06 rad in it.
   EXPECT_NEAR(rig.told().samples.back().angle_rad[0], truth, 0.06);
 }
 
-// Without motor nothing may ever be enabled, however the unit is asked.
+// Without drive no command may ever enable the output.
 TEST(ControlLoop, NeverEnablesTheOutputWithoutDrive) {
   LoopSettings settings = furuta_settings();
   settings.drive = false;
@@ -67,12 +67,12 @@ TEST(ControlLoop, NeverEnablesTheOutputWithoutDrive) {
       Scenario("release", Release({.held_angle_rad = 0.0, .held_tolerance_rad = 0.1}), 1.0),
       settings);
   rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); }, 2000);
-  EXPECT_TRUE(rig.sim_unit().is_tripped());  // as it booted: nobody cleared it
+  EXPECT_TRUE(rig.sim_unit().is_tripped());  // tripped since boot: nobody cleared it
   EXPECT_EQ(rig.loop().trip(), nullptr);
   EXPECT_NE(rig.told().find("waiting for release"), nullptr);
 }
 
-// A run is a function of its settings: nothing may depend on the clock of the machine.
+// A run is a function of its settings: nothing may depend on the machine's clock.
 TEST(ControlLoop, RepeatsARunExactly) {
   std::vector<double> first;
   for (int round = 0; round < 2; ++round) {
@@ -98,8 +98,8 @@ TEST(ControlLoop, TickDoesNotAllocate) {
   EXPECT_EQ(allocations.count(), 0);
 }
 
-// The delay from sample to effect is measured through the echo; on a line at 921 600 baud an answer
-// is in force at the next tick.
+// The delay from sample to effect is measured by the echoed sequence number. On a line at 921 600
+// baud an answer is in force at the next tick.
 TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
   SimulatedRig rig(pulse());
   rig.run();
@@ -108,7 +108,7 @@ TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
   EXPECT_EQ(delays[0].load(), 0);
 }
 
-// Losses of single frames are the link's daily bread: gaps listed, no trip, accounts balanced.
+// Single lost frames are normal: they become gaps without a trip, and sent = recorded + lost.
 TEST(ControlLoop, ListsFramesLostOnTheLinkAsGaps) {
   auto simulation = simulation_settings();
   simulation.to_host.faults = {.seed = 5, .frame_lost = 0.02};
@@ -121,9 +121,9 @@ TEST(ControlLoop, ListsFramesLostOnTheLinkAsGaps) {
   expect_balanced(rig);
 }
 
-// ----- Safety: whatever fails, the unit's output is zero within the ttl. -----
+// ----- Safety: after any failure the unit's output is zero within the ttl. -----
 
-// Runs half a second into a steady drive, breaks something, and expects a trip with this cause and
+// Runs half a second into a steady drive, injects a fault, and expects a trip with this cause and
 // the output off within the ttl from then on.
 class Failure : public ::testing::Test {
  protected:
@@ -142,7 +142,7 @@ class Failure : public ::testing::Test {
             broken_at_s = r.time_s();
             break_it(r);
           }
-          // From the break until the trip the command may still be in force.
+          // From the fault until the trip the command may still be in force.
           const double grace_s = ttl_s + limits.joint[1].missing_s_max + 2e-3;
           if (tick > kBreakTick && r.time_s() > broken_at_s + grace_s) {
             EXPECT_EQ(r.sim_unit().output_V(), 0.0) << "at " << r.time_s();
@@ -171,7 +171,7 @@ TEST_F(Failure, LineToTheHostCut) {
               TripCause::kLinkLost);
 }
 
-// The unit hears nothing any more and switches itself off; the host sees that it did.
+// The unit receives nothing any more and switches itself off. The host sees its output off.
 TEST_F(Failure, LineToTheUnitCut) {
   expect_safe([](SimulatedRig& rig) { rig.simulation().to_unit().set_faults({.frame_lost = 1.0}); },
               TripCause::kUnitTripped);
@@ -206,13 +206,13 @@ TEST_F(Failure, WirelessEncoderLost) {
       TripCause::kMissingChannel);
 }
 
-// The unit lives on without a line; its own ttl has to act.
+// The unit keeps running without a line, so its own ttl must act.
 TEST_F(Failure, PortClosed) {
   expect_safe([](SimulatedRig& rig) { rig.transport().close(); }, TripCause::kPortClosed,
               milliseconds(furuta_settings().ttl_ms + 2));
 }
 
-// A limit that the motion itself exceeds: off with the very next command.
+// The motion itself exceeds a limit: the very next command must switch off.
 TEST(ControlLoop, TripsWhenTheArmLeavesItsRange) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 1.0;
@@ -221,7 +221,7 @@ TEST(ControlLoop, TripsWhenTheArmLeavesItsRange) {
   rig.run([&](SimulatedRig& r, int) {
     if (r.loop().trip() == nullptr) return;
     if (tripped_at_s < 0.0) tripped_at_s = r.time_s();
-    // The answer to the sample that tripped takes effect at the next tick.
+    // The answer to the tripping sample takes effect at the next tick.
     EXPECT_TRUE(r.time_s() < tripped_at_s + 2e-3 || r.sim_unit().output_V() == 0.0);
   });
   ASSERT_NE(rig.loop().trip(), nullptr);
@@ -231,7 +231,7 @@ TEST(ControlLoop, TripsWhenTheArmLeavesItsRange) {
   EXPECT_TRUE(rig.sim_unit().is_tripped());
 }
 
-// A unit that restarts forgets its stream: nothing more comes, and it boots with its output off.
+// A restarted unit has lost its stream: it sends nothing more and boots with its output off.
 TEST(ControlLoop, TripsWhenTheUnitRestarts) {
   SimulatedRig rig(steady_drive());
   rig.run([](SimulatedRig& r, int tick) {
@@ -245,17 +245,17 @@ TEST(ControlLoop, TripsWhenTheUnitRestarts) {
               rig.loop().trip()->cause == TripCause::kUnitRestarted);
 }
 
-// kill -9 in the middle of a drive: nobody sends anything any more.
+// The host program is killed (kill -9) during a drive: no command is sent any more.
 TEST(ControlLoop, UnitSwitchesOffByItselfWhenTheHostDies) {
   SimulatedRig rig(steady_drive());
   rig.run({}, 700);
   ASSERT_GT(rig.sim_unit().output_V(), 0.9);
-  rig.abandon(milliseconds(furuta_settings().ttl_ms + 2));  // and the frame under way
+  rig.abandon(milliseconds(furuta_settings().ttl_ms + 2));  // plus the frame in transit
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
   EXPECT_TRUE(rig.sim_unit().is_tripped());
 }
 
-// A unit whose fault persists must not be driven, and the operator must learn the cause.
+// A unit with a persistent fault must not be driven, and the cause must be reported.
 TEST(ControlLoop, GivesUpWhenTheUnitCannotBeCleared) {
   auto simulation = simulation_settings();
   SimulatedRig rig(steady_drive(), furuta_settings(), simulation);

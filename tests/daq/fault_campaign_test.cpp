@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Draws what goes wrong in one run; about every third kind of fault is present at all.
+// Draws the faults of one run at random. About every third kind of fault is present.
 class FaultSource {
  public:
   explicit FaultSource(std::uint64_t seed) : random_(seed) {}
@@ -50,13 +50,13 @@ class FaultSource {
             .reset = uniform() < 0.1 ? 0.003 : 0.0};
   }
 
-  // What the host itself does wrong, and what haunts the line.
+  // Faults of the host, and stale commands on the line.
   struct Host {
-    double falls_silent = 0.0;  // per tick: nobody runs the loop for up to silence_max
+    double falls_silent = 0.0;  // per tick: the loop stops for up to silence_max
     Nanoseconds silence_max{0};
-    double stale_command = 0.0;  // per tick: a command of old, that enables, reaches the unit
-    bool disk_hangs = false;     // from some time in the run on
-    bool angle_is_nan = false;   // a scale that came past every gate
+    double stale_command = 0.0;  // per tick: an old command that enables reaches the unit
+    bool disk_hangs = false;     // from some time in the run
+    bool angle_is_nan = false;   // a NaN scale that passed all earlier checks
     bool command_is_nan = false;
   };
   Host host() {
@@ -93,8 +93,7 @@ class FaultSource {
   std::mt19937_64 random_;
 };
 
-// Every sample recorded is one the unit sent, with the counts that were true; in order, never
-// twice.
+// Every recorded sample was sent by the unit and holds the true counts, in order and once only.
 void expect_true_samples(SimulatedRig& rig) {
   std::uint64_t next = 0;
   for (const proto::Sample& sample : rig.told().samples) {
@@ -109,8 +108,8 @@ void expect_true_samples(SimulatedRig& rig) {
   }
 }
 
-// Sent by the unit = recorded + listed as gaps, exactly; and no gap names a sample recorded. A unit
-// that restarts forgets how many it had sent: what it sent last may then be missing in the list.
+// Samples sent by the unit = recorded + listed as gaps, exactly, and no gap covers a recorded
+// sample. A restarted unit has lost its count, so its last samples may be missing in the list.
 void expect_balanced(SimulatedRig& rig) {
   std::uint64_t listed = 0;
   for (const proto::Gap& gap : rig.told().gaps) listed += gap.sample_count;
@@ -122,14 +121,14 @@ void expect_balanced(SimulatedRig& rig) {
   }
 }
 
-// Whatever the scenario asked for, what was sent is a number within the limit.
+// Whatever the scenario requested, every sent command is a number within the limit.
 void expect_commands_within(double command_max, SimulatedRig& rig) {
   for (const proto::Command& command : rig.told().commands) {
     ASSERT_LE(std::abs(command.command[0]), command_max) << "false for what is no number, too";
   }
 }
 
-// A command as this program may have sent it long ago reaches the unit again.
+// Delivers to the unit a command that this program may have sent long ago.
 void replay_command(SimulatedRig& rig, std::uint16_t sequence, std::uint32_t answers) {
   const command_request request{sequence, answers, COMMAND_ENABLE, 20, {20'000}};
   std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
@@ -143,9 +142,9 @@ void replay_command(SimulatedRig& rig, std::uint16_t sequence, std::uint32_t ans
 struct CampaignTotals {
   int trips = 0;
   int resets = 0;
-  int pauses = 0;        // of the host, noticed by itself
-  int stalls = 0;        // of its disk
-  int silent_trips = 0;  // of the unit, for want of a command
+  int pauses = 0;        // of the host, detected by the host
+  int stalls = 0;        // of the host's disk
+  int silent_trips = 0;  // of the unit, for lack of a command
   std::uint64_t gaps = 0;
 };
 
@@ -161,7 +160,7 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
   limits.unstored_s_max = 0.1;
   const int hangs_from_tick =
       host.disk_hangs ? 100 + static_cast<int>(800 * source.uniform()) : 1'000'000;
-  // Before the unit is cleared, when its clock is not known yet, or in the drive.
+  // Faults start before the unit is cleared, before its clock is known, or during the drive.
   const int faults_from_tick = source.uniform() < 0.2 ? 20 : 520;
   if (host.angle_is_nan) settings.channel[source.uniform() < 0.5 ? 0 : 1].offset_rad = kNaN;
   SimulatedRig rig(source.scenario(host.command_is_nan), settings, simulation, limits);
@@ -181,7 +180,7 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
         }
         if (tick < hangs_from_tick) ++heartbeat;
         if (source.uniform() < host.stale_command) {
-          // Of a moment ago, or of long ago.
+          // Sent a moment ago, or long ago.
           replay_command(r, static_cast<std::uint16_t>(tick),
                          static_cast<std::uint32_t>(source.uniform() * 1.01 * tick));
           replayed_at_s = r.time_s();
@@ -195,7 +194,7 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
             << "driven by an angle that is no number";
         if (r.loop().trip() == nullptr) return;
         if (tripped_at_s < 0.0) tripped_at_s = r.time_s();
-        // A command under way when the host tripped may be delayed by the line before its ttl runs.
+        // The line may delay a command in transit at the trip before its ttl starts.
         const double grace_s = ttl_s + 0.1 + 0.01;
         if (r.time_s() > std::max(tripped_at_s, replayed_at_s) + grace_s) {
           ASSERT_EQ(r.sim_unit().output_V(), 0.0);
@@ -225,7 +224,7 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
   totals.silent_trips += static_cast<int>(rig.sim_unit().counters().trips[1]);
 }
 
-// A seeded campaign in virtual time. Any failure replays from the seed it prints.
+// A seeded campaign in virtual time. Every failure prints the seed that reproduces it.
 class FaultCampaign : public ::testing::TestWithParam<int> {};
 
 constexpr int kShards = 10;  // so that they run in parallel
@@ -239,7 +238,7 @@ TEST_P(FaultCampaign, AccountsForEverySampleAndEndsWithTheOutputOff) {
         totals);
   }
   if (count < 10) return;
-  // A campaign in which nothing goes wrong, or everything, would prove little.
+  // A campaign in which nothing or everything goes wrong would prove little.
   EXPECT_GT(totals.trips, count / 15);
   EXPECT_LT(totals.trips, count * 95 / 100);
   EXPECT_GT(totals.gaps, static_cast<std::uint64_t>(count));

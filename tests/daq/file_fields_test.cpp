@@ -10,7 +10,7 @@
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// Every field of the files that rigcal-daq reads, with a number of its own, seen where it acts.
+// Every field of the files that rigcal-daq reads gets its own value and is checked where it acts.
 
 namespace daq {
 namespace {
@@ -66,7 +66,7 @@ TEST(RigFields, ReachTheLoop) {
   EXPECT_FALSE(rig.real_time.lock_memory);
 }
 
-// What is left out is what the schema says.
+// Omitted fields take the defaults of the schema.
 TEST(RigFields, HaveTheirDefaults) {
   const RigConfig rig = full_rig();
   EXPECT_EQ(rig.ttl_ms, 100);
@@ -80,7 +80,7 @@ TEST(RigFields, HaveTheirDefaults) {
   EXPECT_TRUE(rig.real_time.lock_memory);
 }
 
-// How joints are driven and where they stop, for the checks of their encoders.
+// How joints are driven and where they stop, for the encoder checks.
 TEST(RigFields, OfMotion) {
   const RigConfig rig = full_rig();
   ASSERT_EQ(rig.limits.motion.size(), 2U);
@@ -95,7 +95,7 @@ TEST(RigFields, OfMotion) {
   EXPECT_EQ(arm.stall_time_s, kStallTimeDefault_s);
   EXPECT_TRUE(std::isinf(arm.stop_rad_min) && std::isinf(arm.stop_rad_max));
   EXPECT_FALSE(arm.is_unaffected || rod.is_unaffected);
-  // What the rig states, and what it states of one motor.
+  // Limits of the rig, and limits of one motor.
   const RigConfig common = full_rig("", "stall { command: 1 time_s: 0.3 }");
   EXPECT_EQ(common.limits.motion[0].stall_command, 1.0);
   EXPECT_EQ(common.limits.motion[0].stall_time_s, 0.3);
@@ -125,7 +125,7 @@ TEST(RigFields, OfMotionFromTheMechanism) {
   EXPECT_TRUE(rig.limits.motion[1].is_unaffected);
 }
 
-// One excitation of a file, asked at moments of the test's own.
+// One excitation of a file, evaluated at instants of the test's choice.
 class Excited {
  public:
   explicit Excited(const std::string& excitation, double duration_s = 10.0,
@@ -165,7 +165,7 @@ TEST(ScenarioFields, OfAStep) {
   EXPECT_EQ(step.at(10.0), 0.0);
 }
 
-// Where pulses overlap they add up, and that is the peak.
+// Overlapping pulses add up, and the sum is the peak.
 TEST(ScenarioFields, OfAPulseTrain) {
   Excited train(
       "pulse_train { motor: \"arm\" pulse { command: 2 start_s: 1 width_s: 2 }"
@@ -177,7 +177,7 @@ TEST(ScenarioFields, OfAPulseTrain) {
   EXPECT_EQ(train.at(6.0), 0.0);
 }
 
-// A linear sweep: phase 2π (f₀ t + (f₁ − f₀) t²/(2 T)) over the time T behind the start.
+// A linear sweep: phase 2π (f₀ t + (f₁ − f₀) t²/(2 T)) at time t after the start, with duration T.
 TEST(ScenarioFields, OfAChirp) {
   Excited chirp(
       "chirp { motor: \"arm\" amplitude: 2 frequency_start_hz: 1 frequency_end_hz: 5 start_s: 2 }");
@@ -217,8 +217,8 @@ TEST(ScenarioFields, OfAReplay) {
   EXPECT_EQ(replay.at(4.0), 0.0);
 }
 
-// command = clamp(gain (1 − E) sign(ω cos θ)), E = (ω/ω₀)²/2 − cos θ; a kick first, nothing near
-// the top, and of the pendulum's hinge.
+// command = clamp(gain (1 − E) sign(ω cos θ)), E = (ω/ω₀)²/2 − cos θ, with θ and ω of the
+// pendulum's joint. A kick comes first, and the command is zero near the top.
 TEST(ScenarioFields, OfASwingUp) {
   const std::string fields =
       "swing_up { motor: \"arm\" pendulum: \"rod\" energy_gain: 3 command_max: 5 "
@@ -245,8 +245,8 @@ TEST(ScenarioFields, OfASwingUp) {
   EXPECT_EQ(swing.at(1.0, arm, {0.1, 0.1, false}), 0.0) << "blind";
 }
 
-// Held within the tolerance on either side for half a second, let go, at rest on all hinges for a
-// while: each step at its bound.
+// Held within the tolerance on either side for half a second, released, then at rest on all joints
+// for a while: each step is tested at its bound.
 TEST(ScenarioFields, OfARelease) {
   const std::string fields =
       "release { hinge: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 "
@@ -279,7 +279,7 @@ TEST(ScenarioFields, OfARelease) {
   }
 }
 
-// A hand that moves, or comes by for less than half a second in all, does not hold.
+// A hand that moves, or holds for less than half a second in all, does not count as holding.
 TEST(ScenarioFields, OfAReleaseAskForAHandThatHoldsStill) {
   Excited release("release { hinge: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 }", 100.0);
   const JointState arm{0.0, 0.0, true};

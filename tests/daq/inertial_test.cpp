@@ -30,12 +30,12 @@ InertialLimits make_limits(bool stops_run) {
           .counts_max = {100, 100, 100, 1000, 1000, 1000}};
 }
 
-/// A monitor of one sensor, a millisecond at a time.
+/// A monitor of one sensor, advanced by one millisecond at a time.
 class Watch {
  public:
   explicit Watch(const InertialLimits& limits = make_limits(true)) : monitor_({limits}) {}
 
-  /// @param rate  counts about x; the others stay
+  /// @param rate  counts about x; the other axes are constant
   void pass(bool is_read, int rate, bool moves) {
     now_.time_s += 1e-3;
     if (moves) now_.joint[0].angle_rad += 0.01;
@@ -55,7 +55,7 @@ class Watch {
   Observation now_;
 };
 
-// Each fault begins just after its time and ends with its cause. The others stay away.
+// Each fault starts just after its time limit and ends with its cause, and no other fault appears.
 TEST(InertialMonitor, MissingAfterItsTimeAndBackWithAReading) {
   Watch watch;
   watch.pass(true, 1, true);
@@ -68,7 +68,7 @@ TEST(InertialMonitor, MissingAfterItsTimeAndBackWithAReading) {
   EXPECT_FALSE(watch.has(InertialFault::kStuck));
 }
 
-// Nothing ever came: what is not known is not safe.
+// A sensor without any reading is missing from the first sample on.
 TEST(InertialMonitor, MissingFromTheFirstSampleOn) {
   Watch watch;
   for (int k = 0; k < 7; ++k) watch.pass(false, 0, false);
@@ -144,7 +144,7 @@ const Trip* run(SimulatedRig& rig, const std::function<void(SimulatedRig&, int)>
   return rig.loop().trip();
 }
 
-// Every reading is recorded once, under the time of its sample, the last one too.
+// Every reading is recorded once, under the time of its sample, including the last one.
 TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
   SensorRun setup(true);
   SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
@@ -159,8 +159,8 @@ TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
   EXPECT_NEAR(told.inertial[0].value[5], 9.82, 0.01) << "up along the arm's z";
 }
 
-// A sensor whose readings cease switches the output off where the rig file asks for it; else it is
-// told of, once, and the run goes on.
+// If the readings stop, the output is switched off where the rig file requests it. Otherwise the
+// loss is reported once and the run continues.
 TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
   for (const bool stops_run : {true, false}) {
     SCOPED_TRACE(stops_run);

@@ -20,8 +20,8 @@ TEST(JudgeLatency, ComparesTheLongestLatencyWithItsBounds) {
   EXPECT_EQ(judge(500), LatencyVerdict::kUnusable);
 }
 
-// The sentence must name the period that the machine cannot hold, and must not hide missed periods
-// behind the longest latency of those that were met.
+// The sentence must name the period that the machine cannot hold. The longest latency of the met
+// periods must not hide missed ones.
 TEST(DescribeVerdict, SaysWhatTheMachineHoldsAndWhatItMissed) {
   const auto describe = [](int longest_us, std::int64_t skipped, microseconds period) {
     LatencyResult result{.real_time = {}, .histogram = std::make_unique<TimingHistogram>()};
@@ -37,8 +37,8 @@ TEST(DescribeVerdict, SaysWhatTheMachineHoldsAndWhatItMissed) {
   EXPECT_EQ(describe(19, 0, milliseconds(1)), "excellent for 1 kHz: at most 19 µs late");
 }
 
-// Every deadline of the measurement is either measured or counted as skipped; a loop that restarts
-// its grid after a long wake-up loses some.
+// Every deadline is either measured or counted as skipped. Catches a loop that restarts its grid
+// after a long wake-up and loses some.
 TEST(MeasureLatency, AccountsForEveryPeriod) {
   const LatencyResult result = measure_latency(
       {.period = milliseconds(1), .duration = milliseconds(100), .real_time = {.priority = 0}});

@@ -15,16 +15,16 @@
 
 namespace test_support {
 
-/// A StreamPeer on a local TCP port, for one connection after the other, on a thread of its own
-/// from construction to destruction. The peer outlives it and keeps what was durable, as the disk
-/// of a service that is restarted does.
+/// A StreamPeer on a local TCP port that serves one connection after the other, on a thread of its
+/// own, from construction to destruction. The peer outlives it and keeps the durable data, as the
+/// disk of a restarted service does.
 class LocalService {
  public:
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-  /// @param port                 0: any that is free
-  /// @param hang_up_after_bytes  the first connection is cut after so many, with what it had
-  ///                             received and not made durable
+  /// @param port                 0: any free port
+  /// @param hang_up_after_bytes  the first connection is cut after this many bytes; data received
+  ///                             but not yet durable are lost
   explicit LocalService(StreamPeer& peer, std::uint16_t port = 0,
                         std::size_t hang_up_after_bytes = kNever)
       : peer_(peer),
@@ -34,7 +34,7 @@ class LocalService {
 
   ~LocalService() {
     stop_.store(true);
-    // Wakes a pending accept, and ends a connection in the middle of it.
+    // Wakes a pending accept and ends the current connection.
     asio::error_code ignored;
     Tcp::socket wake(context_);
     wake.connect(acceptor_.local_endpoint(), ignored);
@@ -90,7 +90,7 @@ class LocalService {
   std::thread thread_;
 };
 
-/// A local port on which nobody listens.
+/// A local port without a listener.
 inline std::uint16_t refusing_port() {
   asio::io_context context;
   asio::ip::tcp::acceptor taken(context,
@@ -98,7 +98,7 @@ inline std::uint16_t refusing_port() {
   return taken.local_endpoint().port();
 }
 
-/// Numbers of all samples a session holds, in its order.
+/// Sequence numbers of all samples of a session, in its order.
 inline std::vector<std::uint64_t> sample_sequences(const StreamPeer::Session& session) {
   std::vector<std::uint64_t> all;
   for (const std::string& bytes : session.batches) {

@@ -10,7 +10,7 @@
 #include "firmware_iface/wire/frame.h"
 #include "tests/daq/simulated_rig.hpp"
 
-// The branches of the loop and of the supervisor, one at a time and in virtual time.
+// The branches of the loop and the supervisor, one at a time and in virtual time.
 
 namespace daq {
 namespace {
@@ -26,7 +26,7 @@ LoopSettings host_paced() {
   return settings;
 }
 
-// So patient that no trip hides what a single miss does.
+// Limits so wide that no trip hides the effect of a single missed sample.
 SafetyLimits patient_limits() {
   SafetyLimits limits = furuta_limits();
   limits.staleness_s_max = 0.5;
@@ -34,7 +34,7 @@ SafetyLimits patient_limits() {
   return limits;
 }
 
-// The unit trips as if the host had told it to, at this moment.
+// Trips the unit at this moment, as on a command of the host.
 void trip_unit(SimulatedRig& rig) {
   const auto newest = static_cast<std::uint16_t>(rig.link().counters().commands_sent);
   const command_request request{newest, 0, COMMAND_TRIP, 1, {}};
@@ -69,8 +69,8 @@ TEST_P(Pacing, RunsAScenarioToItsEnd) {
   EXPECT_EQ(rig.supervisor().accounts().sent(), rig.sim_unit().counters().samples_sent);
 }
 
-// Without a sample the command that answered the last one must not be sent again: within a few
-// periods, long before staleness trips, the output is zero. When samples come back, so does it.
+// Without a new sample the last command must not be repeated: the output is zero within a few
+// periods, long before the staleness limit trips. When samples return, so does the output.
 TEST_P(Pacing, NeverRepeatsACommandThatNoSampleAsksFor) {
   constexpr int kCut = 700, kMend = 760;
   SimulatedRig rig(branch_drive(), settings(), simulation_settings(), patient_limits());
@@ -91,8 +91,8 @@ TEST_P(Pacing, NeverRepeatsACommandThatNoSampleAsksFor) {
   EXPECT_GT(rig.loop().counters().timeouts.load(), 10);
 }
 
-// A unit that says "cleared" and whose sample says "tripped" is not armed. The line to the host is
-// slow, so the unit can trip anew between the clearing and its next tick.
+// The loop must not arm a unit that reports "cleared" while its sample is tripped. The line to the
+// host is slow, so the unit can trip again between the clearing and its next tick.
 TEST(Arming, WaitsForASampleThatIsNotTripped) {
   auto simulation = simulation_settings();
   simulation.to_host.latency = std::chrono::microseconds(5500);
@@ -111,13 +111,13 @@ TEST(Arming, WaitsForASampleThatIsNotTripped) {
   EXPECT_EQ(rig.link().clear_state(), ClearState::kDone);
   for (const proto::Sample& sample : rig.told().samples) ASSERT_TRUE(sample.tripped);
   EXPECT_EQ(rig.told().find("running"), nullptr);
-  ASSERT_NE(rig.loop().trip(), nullptr);  // it waits for arm_s_max and gives up
+  ASSERT_NE(rig.loop().trip(), nullptr);  // waits for arm_s_max and gives up
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
   EXPECT_NEAR(rig.loop().trip()->time_s, settings.settle_s + settings.arm_s_max, 3e-3);
 }
 
-// And the other way round: samples that are not tripped do not stand for the unit's word. An
-// earlier session has cleared it; the line to it is cut before the second is armed.
+// The converse: samples that are not tripped do not replace the unit's "cleared" report. An earlier
+// session has cleared the unit. The line to it is cut before the second session is armed.
 TEST(Arming, WaitsForTheUnitsWordThatItIsCleared) {
   SimulatedRig rig(branch_drive());
   rig.run({}, 700);
@@ -126,8 +126,8 @@ TEST(Arming, WaitsForTheUnitsWordThatItIsCleared) {
   LoopSettings settings = furuta_settings();
   settings.settle_s = 0.0;
   ControlLoop second(rig.link(), rig.black_box(), branch_drive(), furuta_limits(), settings);
-  // Until the unit's ttl ends the first drive its samples are not tripped. For 12 ms it may drive
-  // although this run has sent nothing that enables.
+  // Until the unit's ttl ends the first drive, its samples are not tripped. It may drive for 12 ms
+  // although this run has sent no enabling command.
   LoopRecord record;
   int not_tripped = 0;
   for (int tick = 0; tick < 11 && second.tick(); ++tick) {
@@ -154,10 +154,10 @@ TEST(Arming, WatchesFirst) {
   EXPECT_NEAR(rig.told().find("arming")->timestamp_s, 0.8, 2e-3);
 }
 
-// A rig outside its limits is never armed, and the operator learns which hinge and what to do.
+// A rig outside its limits is never armed. The message names the joint and the remedy.
 TEST(Arming, RefusesARigOutsideItsRangeWithAdvice) {
   LoopSettings settings = furuta_settings();
-  settings.channel[1].offset_rad = 300.0;  // left in full swing: 48 turns
+  settings.channel[1].offset_rad = 300.0;  // the angle after 48 turns in full swing
   SimulatedRig rig(branch_drive(), settings);
   rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); });
   EXPECT_EQ(rig.sim_unit().counters().clears, 0U);
@@ -169,7 +169,7 @@ TEST(Arming, RefusesARigOutsideItsRangeWithAdvice) {
   EXPECT_LT(trip->timestamp_s, 0.05);
 }
 
-// In the middle of a drive the same trip needs no such advice.
+// The same trip during a drive comes without that advice.
 TEST(Arming, AdvisesOnlyBeforeTheStart) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 0.5;
@@ -180,8 +180,8 @@ TEST(Arming, AdvisesOnlyBeforeTheStart) {
   EXPECT_EQ(trip->text.find("by hand"), std::string::npos) << trip->text;
 }
 
-// What an angle that is none does in the loop: off at the first sample, and every sample is written
-// so that it can be read again.
+// An angle that is not a number switches off at the first sample, and every sample is recorded so
+// that it can be read back.
 TEST(NotANumber, InAChannelsScaleTripsAndRecords) {
   for (const std::size_t joint : {0U, 1U}) {
     LoopSettings settings = furuta_settings();
@@ -212,7 +212,7 @@ command_request last_command(const BlackBox& box) {
   return request;
 }
 
-// The last message of a run says it once more: tripped after a trip, else off.
+// The last message of a run repeats the state: trip after a trip, otherwise output off.
 TEST(LastMessage, TripsAfterATripAndElseSwitchesOff) {
   for (const bool tripped : {false, true}) {
     SafetyLimits limits = furuta_limits();
@@ -222,7 +222,7 @@ TEST(LastMessage, TripsAfterATripAndElseSwitchesOff) {
     if (tripped) {
       ASSERT_NE(rig.loop().trip(), nullptr);
     }
-    // The box of a trip is full by now; the wire itself tells what comes last.
+    // The trip's black box is already full, so the last message is read from the wire.
     const std::uint64_t trips = rig.sim_unit().counters().trips[4];
     const std::atomic<bool> stop(true);
     rig.loop().run(stop);
@@ -254,7 +254,7 @@ TEST(LastMessage, IsATripAlsoWhenTheRunEndsAtOnce) {
   EXPECT_EQ(last_command(rig.black_box()).flags, COMMAND_TRIP);
 }
 
-// After a trip the recording goes on for after_trip_s, by the unit's clock.
+// After a trip the recording continues for after_trip_s, by the unit's clock.
 TEST(ControlLoopEnd, RecordsOnAfterATrip) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 0.2;
@@ -265,7 +265,7 @@ TEST(ControlLoopEnd, RecordsOnAfterATrip) {
   EXPECT_NEAR(recorded_s, furuta_settings().after_trip_s, 0.02);
 }
 
-// ----- The supervisor, fed by hand -----
+// ----- The supervisor, with records pushed by the test -----
 
 class Books : public ::testing::Test {
  protected:
@@ -294,8 +294,8 @@ class Books : public ::testing::Test {
   SimulatedRig rig_{branch_drive()};
 };
 
-// What the link knows to have lost is the link's, the rest of a jump was dropped by the full ring:
-// ring first, for the link's losses lie just before the sample.
+// Losses that the link reports belong to the link. The rest of a sequence jump was dropped by the
+// full ring and comes first, because link losses lie just before the sample.
 TEST_F(Books, TellLossesOfTheLinkFromThoseOfTheRing) {
   push(record(0));
   push(record(4, 3));   // all on the link
@@ -314,7 +314,7 @@ TEST_F(Books, TellLossesOfTheLinkFromThoseOfTheRing) {
   EXPECT_EQ(accounts.sent(), 21U);
 }
 
-// Losses before the first sample are losses, and losses of the link counted twice do not add up.
+// Losses before the first sample are counted, and link losses reported twice are not added up.
 TEST_F(Books, StartAtTheFirstSampleOfTheStream) {
   push(record(3, 5));
   rig_.supervisor().poll();
@@ -322,7 +322,7 @@ TEST_F(Books, StartAtTheFirstSampleOfTheStream) {
   EXPECT_EQ(rig_.supervisor().accounts().lost_in_ring, 0U);
 }
 
-// At the end the unit's count shows what no later sample could.
+// At the end, the unit's own count reveals losses that no later sample could.
 TEST_F(Books, CloseWithWhatTheUnitSent) {
   push(record(0));
   rig_.supervisor().finish(6);
@@ -339,7 +339,7 @@ TEST_F(Books, AddNothingWhenTheUnitSentWhatCame) {
   EXPECT_EQ(rig_.supervisor().accounts().sent(), 2U);
 }
 
-// A sample that comes in when the loop has ended answers no new command.
+// A sample that arrives after the loop has ended is not paired with a new command.
 TEST_F(Books, WriteEachCommandOnce) {
   push(record(0));
   push(record(1));
@@ -361,7 +361,7 @@ TEST_F(Books, WriteEachCommandOnce) {
   EXPECT_EQ(rig_.supervisor().accounts().recorded, 3U);
 }
 
-// A command that the unit obeys is marked so in the recording, and no other.
+// Exactly the commands that enable the unit are marked so in the recording.
 TEST_F(Books, MarkCommandsThatEnable) {
   LoopRecord off = record(0), on = record(1);
   on.enabled = true;
@@ -378,8 +378,8 @@ TEST_F(Books, MarkCommandsThatEnable) {
   EXPECT_EQ(rig_.told().commands[1].timestamp_s, 1e-3);
 }
 
-// A quartz does not err by half: the operator hears of it once, and not of what the first fits
-// cannot know yet.
+// A quartz error of 50 % is impossible: it is reported once, and not while the first clock fits are
+// too uncertain.
 TEST_F(Books, NoteAClockThatErrsBeyondBelief) {
   const auto tell = [&](double ppm, double sigma_ppm) {
     firmware_iface::ClockFit fit;

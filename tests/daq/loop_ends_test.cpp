@@ -7,16 +7,16 @@
 #include "firmware_iface/wire/sample.h"
 #include "tests/daq/simulated_rig.hpp"
 
-// Why a run ends: a unit that does not answer, and one that is another than before; and what the
-// loop counts on the way.
+// Why a run ends: a unit that does not answer, or one that was replaced or restarted. Also the
+// loop's counters.
 
 namespace daq {
 namespace {
 
 Scenario ending_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
 
-// A unit that leaves the CLEAR unanswered has been asked often enough after a second; that is told
-// then, not when the time for arming is over.
+// A unit that leaves CLEAR unanswered for a second is reported then, not when the time for arming
+// is over.
 TEST(LoopEnds, WhenTheClearIsNotAnswered) {
   LoopSettings settings = furuta_settings();
   settings.arm_s_max = 60.0;
@@ -30,12 +30,12 @@ TEST(LoopEnds, WhenTheClearIsNotAnswered) {
       5000);
   ASSERT_NE(rig.loop().trip(), nullptr);
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
-  EXPECT_GT(tripped_at_s, 1.5);  // of which half a second passes until the clock is known
+  EXPECT_GT(tripped_at_s, 1.5);  // including half a second until the clock is known
   EXPECT_LT(tripped_at_s, 2.0);
 }
 
-// Samples that contradict the stream are another stream's: the unit restarted, and the run ends
-// with that word and not with silence.
+// Samples that contradict the stream belong to another stream, because the unit restarted. The run
+// must end with that cause and not with silence.
 TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
   SimulatedRig rig(ending_drive());
   rig.run(
@@ -57,7 +57,7 @@ TEST(LoopEnds, WhenTheUnitIsInAnotherStream) {
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kUnitRestarted);
 }
 
-// A command that the transport did not take was not sent, and is counted.
+// A command that the transport did not accept is counted as not sent.
 TEST(LoopCounts, CommandsThatTheTransportDidNotTake) {
   SimulatedRig rig(ending_drive());
   rig.run([](SimulatedRig& r, int tick) {
@@ -76,7 +76,7 @@ LoopSettings ending_settings() {
   return settings;
 }
 
-// Periods in which the host stood still are skipped, counted, and not made up for.
+// Periods in which the host paused are skipped and counted, not caught up.
 TEST(LoopCounts, PeriodsThatAPacingHostSkipped) {
   SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, ending_settings());
   rig.run([](SimulatedRig& r, int tick) {
@@ -87,8 +87,8 @@ TEST(LoopCounts, PeriodsThatAPacingHostSkipped) {
   EXPECT_LE(rig.loop().counters().skipped_periods.load(), 6);
 }
 
-// A sample is recorded with the number of the command that answers it: the one that a clean line
-// echoes with the next sample.
+// A sample is recorded with the number of the command that answers it, which a clean line echoes
+// with the next sample.
 TEST(LoopCounts, TheNumberOfTheCommandThatAnswersASample) {
   SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, ending_settings());
   rig.run();
@@ -102,8 +102,7 @@ TEST(LoopCounts, TheNumberOfTheCommandThatAnswersASample) {
   }
 }
 
-// The scenario has a time of its own, which starts when the unit is armed and not with the first
-// sample.
+// The scenario's time starts when the unit is armed, not at the first sample.
 TEST(LoopCounts, TheScenariosTimeFromItsStart) {
   LoopSettings settings = furuta_settings();
   settings.settle_s = 0.75;
@@ -121,7 +120,7 @@ TEST(LoopCounts, TheScenariosTimeFromItsStart) {
   EXPECT_NEAR(last_s, 0.95, 0.01);
 }
 
-// In a run without drive no command asks the unit to enable its output.
+// In a run without drive no command enables the output.
 TEST(LoopCounts, NothingThatEnablesInARunWithoutDrive) {
   LoopSettings settings = furuta_settings();
   settings.drive = false;
@@ -133,7 +132,7 @@ TEST(LoopCounts, NothingThatEnablesInARunWithoutDrive) {
   for (const proto::Command& command : rig.told().commands) ASSERT_EQ(command.flags, 0U);
 }
 
-// Angles are those of the rig file: its scale, its sign and its offset.
+// Angles use the scale, sign and offset of the rig file.
 TEST(LoopCounts, AnglesWithSignAndOffset) {
   LoopSettings settings = furuta_settings();
   settings.channel[0] = {-settings.channel[0].rad_per_count, 0.5};
@@ -148,7 +147,7 @@ TEST(LoopCounts, AnglesWithSignAndOffset) {
   EXPECT_LT(rig.told().samples.back().angle_rad[0], 0.5) << "driven forwards, counted backwards";
 }
 
-// Takes a hundred samples and then nothing.
+// Accepts a hundred samples and then none.
 class FullSink final : public RunSink {
  public:
   proto::Status write(const proto::Sample&) override {
@@ -165,7 +164,7 @@ class FullSink final : public RunSink {
   int sample_count = 0;
 };
 
-// A run that is not recorded any more is not worth its risk.
+// If recording fails, the run must end.
 TEST(LoopEnds, WhenTheRecorderCannotGoOn) {
   FullSink sink;
   SimulatedRig rig(ending_drive(), furuta_settings(), simulation_settings(), furuta_limits(),

@@ -17,17 +17,17 @@
 
 namespace daq {
 
-/// Between a host and a unit: decodes samples and commands, alters or holds them up, and signs them
-/// anew. What it makes is right by every checksum. Not for compact messages. Passes everything on
-/// unchanged until told otherwise.
+/// A line between host and unit that decodes samples and commands, alters or delays them and
+/// recomputes their checksums. All its frames are valid. Not for compact messages. Passes
+/// everything unchanged until a test sets a fault.
 class LyingLine final : public firmware_iface::Transport {
  public:
   using Nanoseconds = firmware_iface::Nanoseconds;
 
   LyingLine(firmware_iface::Transport& inner, sample_shape shape) : inner_(inner), shape_(shape) {}
 
-  std::function<void(sample_report&)> on_sample;     ///< alters what the unit reports
-  std::function<void(command_request&)> on_command;  ///< alters what the host sends
+  std::function<void(sample_report&)> on_sample;     ///< alters the unit's reports
+  std::function<void(command_request&)> on_command;  ///< alters the host's commands
   std::function<Nanoseconds(Nanoseconds now)> sample_delay;
   std::function<Nanoseconds(Nanoseconds now)> command_delay;
 

@@ -13,8 +13,8 @@
 #include "tests/daq/simulated_rig.hpp"
 #include "tests/support/seeded_runs.hpp"
 
-// A unit, or a line, that is consistent and wrong: every checksum holds and what it says is untrue.
-// The plant is the judge.
+// A unit or line whose frames are valid but whose content is false. The simulated plant provides
+// the truth.
 
 namespace daq {
 namespace {
@@ -45,7 +45,7 @@ class Lie : public ::testing::Test {
     rig_ = std::make_unique<SimulatedRig>(constant_push(u), settings, simulation, limits);
   }
 
-  // Runs until a trip; `lie` is called after every tick.
+  // Runs until a trip and calls `lie` after every tick.
   void run(const std::function<void(SimulatedRig&, int)>& lie, int ticks_max = 8000) {
     tripped_at_s_ = -1.0;
     rig_->run(
@@ -73,14 +73,14 @@ class Lie : public ::testing::Test {
   double arm_at_trip_rad_ = 0.0;
 };
 
-// From when on the encoders keep their counts.
+// The encoders that freeze, and the tick from which on their counts stay.
 struct Freeze {
   bool arm, pendulum;
   int tick;
 };
 
-// Any encoder, or all, at any time in the first seconds of a push: a trip before the arm has moved
-// 0.25 rad more than its last good angle and speed allow.
+// Any one encoder, or all, freezes at a random time in the first seconds of a push. The loop must
+// trip before the arm moves 0.25 rad beyond the prediction from its last good angle and speed.
 TEST_F(Lie, FrozenEncodersAreFoundBeforeTheArmHasMovedAQuarterRadian) {
   const int count = std::max(test_support::seeded_runs().count / 10, 1);
   for (int k = 0; k < count; ++k) {
@@ -123,8 +123,8 @@ TEST_F(Lie, FrozenEncodersAreFoundBeforeTheArmHasMovedAQuarterRadian) {
   }
 }
 
-// Each of these tells an untruth from so many milliseconds on, and must trip with its cause within
-// the time that a command takes, without a trip of anything else.
+// Each report is false from the given tick (ms) on and must trip with its cause within the time
+// that a command takes to act, without any other trip.
 TEST_F(Lie, ReportsOfTheOutputThatContradictWhatWasSent) {
   const auto at_full_range = [](sample_report& report) {
     report.command_q15[0] = 32767;
@@ -174,7 +174,7 @@ TEST_F(Lie, ReportsOfTheOutputThatContradictWhatWasSent) {
   }
 }
 
-// The output that goes with a command of long ago.
+// The echo and the output of an old command, repeated by the unit.
 TEST_F(Lie, AnEchoThatIsOlderThanItsTimeToLive) {
   std::optional<sample_report> old;
   run([&](SimulatedRig& r, int tick) {
@@ -189,7 +189,7 @@ TEST_F(Lie, AnEchoThatIsOlderThanItsTimeToLive) {
   EXPECT_LT(tripped_at_s_, 0.9 + 1e-3 * furuta_settings().ttl_ms + 0.005);
 }
 
-// The unit refuses them, and the host does not wait for ever.
+// The unit refuses delayed commands, and the host must not wait forever.
 TEST_F(Lie, CommandsHeldUpOnTheWay) {
   for (const int delay_ms : {500, 2000}) {
     start_again(1.0);
@@ -199,7 +199,7 @@ TEST_F(Lie, CommandsHeldUpOnTheWay) {
     EXPECT_TRUE(cause() == TripCause::kUnitTripped || cause() == TripCause::kStaleCommand)
         << describe(*rig_->loop().trip(), watched_limits());
     EXPECT_LT(tripped_at_s_, 0.95);
-    // From the start: nothing is ever driven.
+    // Delayed from the start: nothing is ever driven.
     start_again(1.0);
     double most = 0.0;
     rig_->line().command_delay = [&](auto) { return milliseconds(delay_ms); };
@@ -209,7 +209,7 @@ TEST_F(Lie, CommandsHeldUpOnTheWay) {
   }
 }
 
-// Samples that come later and later: by a fifth, from the middle of the drive and from the start.
+// Samples delayed by 20 % of the elapsed time, from the middle of the drive or from the start.
 TEST_F(Lie, SamplesHeldUpMoreAndMore) {
   for (const int from_tick : {1, 1500}) {
     start_again(1.0);
@@ -226,14 +226,14 @@ TEST_F(Lie, SamplesHeldUpMoreAndMore) {
       EXPECT_EQ(cause(), TripCause::kUnitClock);
       EXPECT_LT(std::abs(arm_at_trip_rad_), 1e-9);
     } else {
-      // At 10 ms the unit no longer takes commands, at 15 ms the host no longer takes samples.
+      // At 10 ms delay the unit rejects the commands, at 15 ms the host rejects the samples.
       EXPECT_TRUE(cause() == TripCause::kSampleAge || cause() == TripCause::kUnitTripped);
       EXPECT_LT(tripped_at_s_ - from_s, 0.1);
     }
   }
 }
 
-// A unit whose clock errs by more than a percent is never driven, however the loop is paced.
+// A unit whose clock errs by more than one percent is never driven, whichever side paces the loop.
 TEST_F(Lie, AClockOfAnotherRate) {
   for (const bool host_paced : {false, true}) {
     for (const double ppm : {19e6, 15'000.0, -15'000.0, 5'000.0}) {
@@ -254,7 +254,7 @@ TEST_F(Lie, AClockOfAnotherRate) {
   }
 }
 
-// And one that changes its rate in the run trips at once.
+// A clock that changes its rate during the run trips at once.
 TEST_F(Lie, AClockThatGoesFasterInTheRun) {
   std::uint32_t first_us = 0;
   run([&](SimulatedRig& r, int tick) {
@@ -266,12 +266,12 @@ TEST_F(Lie, AClockThatGoesFasterInTheRun) {
           static_cast<std::uint16_t>(report.sequence + (report.tick_us - first_us) / 2000);
     };
   });
-  // Samples come before their time; what the host answers has not been sent yet.
+  // Samples arrive early: they echo commands that the host has not sent yet.
   EXPECT_TRUE(cause() == TripCause::kSampleAge || cause() == TripCause::kStaleCommand);
   EXPECT_LT(tripped_at_s_, 1.6);
 }
 
-// From the first sample on; the check of the first motion finds them before the arm gets anywhere.
+// Wrong from the first sample on: the first-motion check must trip before the arm has moved far.
 TEST_F(Lie, EncodersThatAreWiredWrongly) {
   const std::function<void(sample_report&)> mirrored = [](sample_report& report) {
     report.encoder_counts[0] = -report.encoder_counts[0];
@@ -290,7 +290,7 @@ TEST_F(Lie, EncodersThatAreWiredWrongly) {
   }
 }
 
-// Counts that drift are found before anything is driven.
+// Drifting counts are found before anything is driven.
 TEST_F(Lie, CountsThatDrift) {
   for (const double counts_per_s : {20.0, -100.0, 1000.0}) {
     start_again(1.0);
@@ -305,8 +305,8 @@ TEST_F(Lie, CountsThatDrift) {
 
 // ----- After a trip -----
 
-// A unit that ignores the trip: it receives the newest command that drives in its place. The
-// operator hears of it at once and every second, and the run goes on until the unit obeys.
+// A unit that ignores the trip and keeps the newest driving command in force. The operator is
+// warned at once and every second, and the run goes on until the unit obeys.
 TEST_F(Lie, AUnitThatIgnoresTheTripIsReportedUntilItObeys) {
   SafetyLimits limits = watched_limits();
   limits.joint[0].angle_rad_max = 0.5;
@@ -347,7 +347,7 @@ TEST_F(Lie, AUnitThatIgnoresTheTripIsReportedUntilItObeys) {
   EXPECT_NEAR(rig_->supervisor().time_s() - rig_->loop().trip()->time_s, 3.2, 0.05);
 }
 
-// Where no sample tells, nothing is claimed.
+// Without samples nothing is claimed about the output.
 TEST_F(Lie, AUnitThatIsGoneIsNotSaidToBeOff) {
   rig_->run(
       [&](SimulatedRig& r, int tick) {
@@ -360,7 +360,7 @@ TEST_F(Lie, AUnitThatIsGoneIsNotSaidToBeOff) {
   EXPECT_NE(said("could not be confirmed").find("ttl of 20 ms"), std::string::npos);
 }
 
-// The sample that brings the unit's own trip shows its output off.
+// The sample with the unit's own trip also shows its output off.
 TEST_F(Lie, AUnitThatTrippedByItselfIsSaidToBeOff) {
   rig_->run(
       [&](SimulatedRig& r, int tick) {

@@ -36,7 +36,7 @@ class Nudged {
   Nudge nudge_;
 };
 
-// The push ends with the motion, whatever its direction, and is opposed until the joint stops.
+// The push ends when motion is detected in either direction, and is opposed until the joint stops.
 TEST(Nudge, PushesBrakesAndRests) {
   for (const double way : {1.0, -1.0}) {
     Nudged nudge;
@@ -46,7 +46,7 @@ TEST(Nudge, PushesBrakesAndRests) {
     EXPECT_EQ(nudge.at(1.24, 7.0 + way * 0.12), -2.0);
     EXPECT_EQ(nudge.at(1.27, 7.0 + way * 0.12), -2.0);
     EXPECT_EQ(nudge.phase(), Phase::kRunning);
-    EXPECT_EQ(nudge.at(1.29, 7.0 + way * 0.12), 0.0);  // 50 ms without getting on
+    EXPECT_EQ(nudge.at(1.29, 7.0 + way * 0.12), 0.0);  // 50 ms without progress
     EXPECT_EQ(nudge.at(1.38, 7.0), 0.0);
     EXPECT_EQ(nudge.phase(), Phase::kRunning);
     EXPECT_EQ(nudge.at(1.40, 7.0), 0.0);
@@ -55,7 +55,7 @@ TEST(Nudge, PushesBrakesAndRests) {
   }
 }
 
-// A joint that does not stop is opposed no longer than it was pushed.
+// A joint that does not stop is braked no longer than it was pushed.
 TEST(Nudge, BrakesNoLongerThanItPushed) {
   Nudged nudge;
   nudge.at(0.0, 0.0);
@@ -82,7 +82,7 @@ TEST(Nudge, EndsWhenAnotherJointMovesFar) {
   EXPECT_EQ(nudge.at(0.2, 0.0, 5.31), 0.0);
 }
 
-// An angle that is not a number must not be pushed on.
+// An angle that is not a number must end the push.
 TEST(Nudge, EndsWithAnAngleThatIsNotANumber) {
   Nudged nudge;
   nudge.at(0.0, 0.0);

@@ -21,10 +21,10 @@
 #include "tests/proto/schema_fields.hpp"
 #include "tests/support/memory_input_file.hpp"
 
-// Every number of a rig file and of each kind of scenario file in turn is replaced by one that is
-// none, infinite, negative, zero, tiny or huge. Either the file is refused with a sentence that
-// names the field, or the run is safe: nothing beyond a limit goes unnoticed, the motor ends
-// unpowered, and every sample reads back from the recording.
+// Every number of a rig file and of each kind of scenario file is replaced in turn by NaN,
+// infinity, a negative number, zero, a tiny or a huge number. Either the file is refused with a
+// message that names the field, or the run is safe: every exceeded limit trips, the motor ends
+// unpowered, and every sample can be read back from the recording.
 
 namespace daq {
 namespace {
@@ -98,7 +98,7 @@ std::string text_of(const google::protobuf::Message& message) {
   return text;
 }
 
-// What a run depends on, so that fields that do not concern the DAQ cost no run.
+// The settings that a run depends on. Changes of other fields need no run.
 std::string essence(const RigConfig& rig) {
   std::ostringstream text;
   text.precision(17);
@@ -119,7 +119,7 @@ std::string essence(const RigConfig& rig) {
 
 class Numbers : public ::testing::Test {
  protected:
-  // A run of at most 0.6 s of virtual time with everything that must hold after it.
+  // Runs at most 0.6 s of virtual time and checks all safety conditions afterwards.
   void expect_safe(const RigConfig& rig, const ScenarioConfig& scenario) {
     ++runs_;
     const auto disk = std::make_shared<test_support::Disk>();
@@ -136,7 +136,7 @@ class Numbers : public ::testing::Test {
     settings.channel = channel_scales(rig);
     SimulatedRig run(scenario.scenario, settings, simulation_settings(), scenario.limits, &sink);
     const double allowed_V =
-        scenario.limits.motor[0].command_max + 10.0 / 2048;  // the converter's steps
+        scenario.limits.motor[0].command_max + 10.0 / 2048;  // rounded to steps of the converter
     run.run([&](SimulatedRig& r, int) { EXPECT_LE(std::abs(r.sim_unit().output_V()), allowed_V); },
             600, /*poll_every=*/100);
     run.finish();
@@ -147,7 +147,7 @@ class Numbers : public ::testing::Test {
     expect_read_back(run, disk->content);
   }
 
-  // An angle outside its range, or none at all, has tripped the run.
+  // An angle out of range, or NaN, must have tripped the run.
   static void expect_limits_held(SimulatedRig& run, const SafetyLimits& limits) {
     for (const proto::Sample& sample : run.told().samples) {
       for (std::size_t j = 0; j < limits.joint.size(); ++j) {
@@ -162,7 +162,7 @@ class Numbers : public ::testing::Test {
     }
   }
 
-  // The service takes what was streamed, and the file holds what was told.
+  // The service accepts the streamed data, and the file holds what the loop reported.
   static void expect_read_back(SimulatedRig& run, const std::vector<std::uint8_t>& content) {
     const auto file = proto::view_as_input_file(content);
     const auto recording = proto::read_recording(*file);
@@ -186,7 +186,7 @@ class Numbers : public ::testing::Test {
     expect_passes(run.told().stats, v1::LoopStats());
   }
 
-  // The unit itself refuses these when the program greets it (daq/commands/session.cpp).
+  // The unit itself refuses these at the program's greeting (daq/commands/session.cpp).
   static bool unit_refuses(const RigConfig& rig) {
     for (const ChannelConfig& channel : rig.channel) {
       if (channel.counts_per_turn != 4096.0) return true;

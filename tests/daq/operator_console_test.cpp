@@ -34,7 +34,7 @@ class Piped : public ::testing::Test {
   int ends_[2] = {-1, -1};
 };
 
-// Lines are taken one by one, as they come; half a line is none.
+// Lines are read one by one as they arrive; an incomplete line does not count.
 TEST_F(Piped, AnswersLineByLine) {
   std::ostringstream out;
   OperatorConsole person(ends_[0], out, false);
@@ -50,7 +50,7 @@ TEST_F(Piped, AnswersLineByLine) {
   EXPECT_FALSE(person.has_left());
 }
 
-// What was written before the end is still an answer.
+// A last line without newline is still an answer.
 TEST_F(Piped, HasLeftOnceEverythingIsTaken) {
   std::ostringstream out;
   OperatorConsole person(ends_[0], out, false);
@@ -62,7 +62,7 @@ TEST_F(Piped, HasLeftOnceEverythingIsTaken) {
   EXPECT_FALSE(person.take_answer().has_value());
 }
 
-// A script reads whole sentences, and no status; a terminal gets lines that fit.
+// A script gets whole sentences and no status line, a terminal gets lines that fit its width.
 TEST_F(Piped, PrintsForScriptsAndForTerminals) {
   const std::string sentence(60, 'x');
   std::ostringstream script, terminal;

@@ -15,7 +15,7 @@
 #include "daq/safety/plausibility.hpp"
 #include "tests/support/evaluation_data.hpp"
 
-// Recordings of other rigs, replayed through the checks of motion: none may trip.
+// Replays recordings of other rigs through the motion checks: none may trip.
 
 namespace daq {
 namespace {
@@ -25,20 +25,20 @@ constexpr double kTurn = 2.0 * std::numbers::pi;
 /// A column of a recording: the angle or position of a joint.
 struct RecordedJoint {
   std::string column;
-  double counts_per_unit;    // of a turn [1/rad] or of a metre
+  double counts_per_unit;    // counts per turn [1/rad] or per metre
   std::string command = {};  // column of its motor's command; empty: it has none
   bool slides = false;
-  double stall_command = 0.0;  // 0: the default share of the largest command recorded
+  double stall_command = 0.0;  // 0: the default fraction of the largest recorded command
 };
 
 struct Recorded {
   std::string file;
   std::vector<RecordedJoint> joints;
-  std::string segment = {};  // column that changes where the recording begins anew
+  std::string segment = {};  // column whose changes mark a new recording
   bool starts_at_rest = false;
 };
 
-/// A CSV file with one line of names.
+/// A CSV file with one header line.
 struct Table {
   std::vector<std::string> names;
   Eigen::MatrixXd numbers;
@@ -81,7 +81,7 @@ SafetyLimits limits_of(const Recorded& recorded, const Table& table) {
 
 constexpr double kWatched_s = 0.5;
 
-// Replays rows until a segment ends. What starts at rest is watched there before.
+// Replays rows until a segment ends. A segment that starts at rest is preceded by simulated rest.
 Trip replay(const Recorded& recorded, const Table& table, Eigen::Index& row) {
   MotionPlausibility motion(limits_of(recorded, table));
   std::array<JointTracker, kJointsMax> trackers;

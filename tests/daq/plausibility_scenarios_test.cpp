@@ -16,9 +16,9 @@
 #include "tests/support/source_folder.hpp"
 #include "tests/support/virtual_time.hpp"
 
-// The scenarios of this repository on its rigs, from the loop to the plant and in virtual time,
-// each with another start, friction, clock and line: no check of plausibility may trip. Ten hours:
-//
+// The shipped scenarios on the shipped rigs, from the loop to the plant, in virtual time. Each run
+// has another start, friction, clock and line. No plausibility check may trip. Ten hours of virtual
+// time:
 //   daq_plausibility_tests --gtest_filter='ShippedScenarios*' --runs=76000
 
 namespace daq {
@@ -51,7 +51,7 @@ std::string config_path(const std::string& kind, const char* name) {
   return test_support::source_folder() + "/configs/" + kind + "-" + name + ".textproto";
 }
 
-// What differs from run to run, as from rig to rig and from day to day.
+// Varies what differs between rigs and from day to day.
 void vary(sim::SimConfig& simulation, bool is_held, std::mt19937_64& random) {
   const auto between = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
@@ -65,7 +65,7 @@ void vary(sim::SimConfig& simulation, bool is_held, std::mt19937_64& random) {
     vary_friction(furuta->pendulum_friction);
     furuta->tilt = {between(-0.01, 0.01), 0.0, between(-0.01, 0.01)};
     simulation.start.angle_rad[0] = between(-1.0, 1.0);
-    // At rest, or still swinging from the run before.
+    // At rest, or still swinging from the previous run.
     if (!is_held && between(0.0, 1.0) < 0.3) simulation.start.angle_rad[1] = between(-0.3, 0.3);
     simulation.settings.unit.faults = {
         .seed = random(), .channel_dropout = 0.002, .dropout_max = milliseconds(8)};
@@ -81,7 +81,7 @@ void vary(sim::SimConfig& simulation, bool is_held, std::mt19937_64& random) {
   simulation.settings.to_unit.faults = {.seed = random(), .frame_lost = between(0.0, 0.002)};
 }
 
-// Duration in virtual time [s].
+// Returns the duration in virtual time [s].
 double run_once(const ShippedRun& run, std::uint64_t seed) {
   SCOPED_TRACE(::testing::Message() << run.scenario << ", seed " << seed);
   std::mt19937_64 random(seed);
@@ -112,7 +112,7 @@ double run_once(const ShippedRun& run, std::uint64_t seed) {
     while (loop->records().try_pop(record)) ran = ran || record.phase == RunPhase::kRunning;
   }
   EXPECT_TRUE(ran);
-  // A swing-up may leave the rig's limits; that is no matter of plausibility.
+  // A swing-up may exceed the rig's limits, which is no plausibility trip.
   if (const Trip* trip = loop->trip()) {
     EXPECT_TRUE(trip->cause == TripCause::kAngle || trip->cause == TripCause::kSpeed)
         << describe(*trip, scenario.limits);

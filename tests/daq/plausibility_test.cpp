@@ -11,7 +11,7 @@
 #include "daq/safety/unit_plausibility.hpp"
 #include "tests/support/alloc_counter.hpp"
 
-// Each check on both sides of its threshold, on motions that a formula makes.
+// Each check on both sides of its threshold, on motions given by formulas.
 
 namespace daq {
 namespace {
@@ -20,8 +20,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTick_s = 1e-3;
 constexpr double kCount_rad = 2.0 * std::numbers::pi / 4096.0;
 
-// A driven arm and a passive pendulum. The arm's motor moves it from 0.5 V on; it may stand still
-// for 0.6 s at that.
+// A driven arm and a passive pendulum. The motor moves the arm from 0.5 V on, at which the arm may
+// stand still for 0.6 s.
 SafetyLimits arm_and_pendulum() {
   SafetyLimits limits;
   limits.joint = {{.hinge = "arm"}, {.hinge = "pendulum"}};
@@ -33,7 +33,7 @@ SafetyLimits arm_and_pendulum() {
 
 class Motion : public ::testing::Test {
  protected:
-  // One sample, with a command that is in force from it on.
+  // One sample, with the command that is in force from it on.
   Trip step(std::int64_t arm, std::int64_t pendulum, double u,
             MotionPhase phase = MotionPhase::kDriven) {
     now_.time_s += kTick_s;
@@ -45,13 +45,13 @@ class Motion : public ::testing::Test {
     return checks_.add({now_, counts_, std::span(&u, 1), phase});
   }
 
-  // A second at rest before the run; then the first command is in force.
+  // One second at rest; then the first command is in force.
   void rest(double u) {
     for (int k = 0; k < 1000; ++k) step(0, 0, 0.0, MotionPhase::kWatched);
     ASSERT_EQ(step(0, 0, u).cause, TripCause::kNone);
   }
 
-  // Samples until the first trip, at most `most`; −1 without one.
+  // Number of samples until the first trip, at most `most`; −1 without a trip.
   int until_trip(int most, const std::function<Trip(int)>& sample) {
     for (int k = 1; k <= most; ++k) {
       trip_ = sample(k);
@@ -73,7 +73,7 @@ std::int64_t counts_at(double angle_rad) { return std::llround(angle_rad / kCoun
 
 // ----- No count although the motor pushes -----
 
-// The sum is u T² n (n + 1)/2 after n samples: to the sample, at every command.
+// The sum is u T² n (n + 1)/2 after n samples. The trip sample must be exact at every command.
 TEST_F(Motion, StallTripsWhenThePushWouldHaveMovedTheJoint) {
   for (const double u : {0.5, 1.0, -1.0, 3.0, -10.0}) {
     SCOPED_TRACE(u);
@@ -99,8 +99,8 @@ TEST_F(Motion, StallTakesACommandBelowItsThresholdForNoPush) {
   EXPECT_EQ(until_trip(100'000, [&](int) { return step(0, 0, 0.4999); }), -1);
 }
 
-// Two counts are motion; an encoder that alternates between neighbours, as one with a broken
-// channel does, is not.
+// Two counts are motion. An encoder that alternates between neighbours, as with a broken channel,
+// is not.
 TEST_F(Motion, StallTellsMotionFromAnEncoderThatAlternates) {
   rest(1.0);
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(2 * (k / 400), 3 * k, 1.0); }), -1);
@@ -110,7 +110,7 @@ TEST_F(Motion, StallTellsMotionFromAnEncoderThatAlternates) {
   EXPECT_EQ(trip_.cause, TripCause::kStall);
 }
 
-// Fast small commands hardly move a joint, and never far enough for a count.
+// A fast small command hardly moves a joint, never by a whole count, and must not trip.
 TEST_F(Motion, StallPassesAFastMultisine) {
   rest(0.0);
   EXPECT_EQ(until_trip(60'000,
@@ -148,8 +148,8 @@ TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
   }
 }
 
-// After a push the joint coasts: V = 10 V · 40 ms goes on for V²/(2 · 0.5 V) = 0.16 V s², beyond
-// the limit of 0.09; that of 4 V · 40 ms for 0.0256.
+// A joint coasts after a push: V = 10 V · 40 ms adds V²/(2 · 0.5 V) = 0.16 V s², above the limit of
+// 0.09; 4 V · 40 ms adds 0.0256.
 TEST_F(Motion, StallCountsOnAfterAPush) {
   for (const auto& [u, trips] : {std::pair(10.0, true), std::pair(4.0, false)}) {
     checks_ = MotionPlausibility(limits_);
@@ -159,8 +159,7 @@ TEST_F(Motion, StallCountsOnAfterAPush) {
   }
 }
 
-// While the command changes a passive joint may take the whole push, for three quarters of a
-// second.
+// While the command changes, a passive joint may absorb the whole push for up to 0.75 s.
 TEST_F(Motion, StallAllowsForOtherJointsWhileTheCommandChanges) {
   const auto sine = [](int k) { return 3.0 * std::sin(2.0 * kTick_s * k) + 0.5; };
   rest(0.5);
@@ -175,7 +174,7 @@ TEST_F(Motion, StallAllowsForOtherJointsWhileTheCommandChanges) {
 
 // ----- An encoder that stops in the middle of a motion -----
 
-// Honest joints stop from at most 3 sqrt(q a) + 1.5 a T = 1.96 rad/s within their last counts.
+// A joint can stop within its last counts from at most 3 sqrt(q a) + 1.5 a T = 1.96 rad/s.
 TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
   for (const auto& [speed, trips] : {std::pair(1.7, false), std::pair(2.4, true)}) {
     for (const bool is_arm : {true, false}) {
@@ -190,7 +189,7 @@ TEST_F(Motion, SuddenStopTripsAboveWhatAJointCanDo) {
       if (!trips) continue;
       EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
       EXPECT_EQ(trip_.joint, is_arm ? 0 : 1);
-      EXPECT_NEAR((at - 300) * kTick_s * speed, 0.1, 0.02);  // so far the joint has come, at most
+      EXPECT_NEAR((at - 300) * kTick_s * speed, 0.1, 0.02);  // at most this far
     }
   }
 }
@@ -205,7 +204,7 @@ TEST_F(Motion, SuddenStopIsHonestAtAnEndStop) {
       -1);
 }
 
-// A passive joint that moved faster than friction stops it at once, under a steady command.
+// Under a steady command a passive joint moved faster than friction could stop it at once.
 TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
   for (const auto& [speed, trips] : {std::pair(0.13, false), std::pair(0.2, true)}) {
     SCOPED_TRACE(speed);
@@ -218,8 +217,8 @@ TEST_F(Motion, SilenceOfAPassiveJointTripsByItsSpeedBefore) {
     if (!trips) continue;
     EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
     EXPECT_EQ(trip_.joint, 1);
-    // sqrt(16 W (d + q)/v) from the last two counts on, which came up to 15 ms before; v is known
-    // to a count in a span.
+    // The limit is sqrt(16 W (d + q)/v) from the last two counts on, up to 15 ms earlier; v is
+    // uncertain by one count per span.
     EXPECT_NEAR((at - 1000) * kTick_s, std::sqrt(16 * 0.3125 * (3.6e-3 + kCount_rad) / speed),
                 0.04);
   }
@@ -235,7 +234,7 @@ TEST_F(Motion, SilenceIsHonestWithoutDriveAndOfJointsThatMotorsDoNotMove) {
   EXPECT_EQ(until_trip(5000, [&](int k) { return step(k, stops(k), 1.0); }), -1);
 }
 
-// A command that changes may catch the joint for a while.
+// A changing command may hold the joint for a while, so the limit is longer.
 TEST_F(Motion, SilenceLastsLongerWhileTheCommandChanges) {
   rest(1.0);
   const int at = until_trip(3000, [&](int k) {
@@ -245,7 +244,7 @@ TEST_F(Motion, SilenceLastsLongerWhileTheCommandChanges) {
   EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
 }
 
-// A step may catch a joint at its turning point, where the new command would hold it.
+// A step may hold a joint at its turning point by the new command. That must not trip.
 TEST_F(Motion, SilenceIsHonestOfAJointThatAStepCatches) {
   rest(0.0);
   EXPECT_EQ(until_trip(6000,
@@ -272,13 +271,13 @@ TEST_F(Motion, ResponseIsDueWhenTheArmHasMoved) {
     if (!trips) continue;
     EXPECT_EQ(trip_.cause, TripCause::kNoResponse);
     EXPECT_EQ(trip_.joint, 1);
-    // 0.1 rad, and what a count in 16 samples makes of the speed at the start in 0.391 s
+    // 0.1 rad, plus the error in 0.391 s of a start speed that is off by one count in 16 samples.
     EXPECT_NEAR(trip_.value, 0.1 + 0.391 * kCount_rad / 0.016, 3e-3);
     EXPECT_NEAR(at, 391, 3);
   }
 }
 
-// A command that rises slowly moves all joints together: nothing is due.
+// A slowly rising command moves all joints together: no response is required.
 TEST_F(Motion, ResponseIsNotDueToASlowRamp) {
   rest(0.0);
   EXPECT_EQ(until_trip(2000,
@@ -293,8 +292,8 @@ TEST_F(Motion, ResponseIsNotDueToASlowRamp) {
 
 TEST_F(Motion, FirstMotionFollowsTheMotor) {
   for (const double gain : {1.0, -1.0}) {
-    for (const double sign : {1.0, -1.0}) {      // of the encoder
-      for (const double u : {2.0, -2.0, 0.3}) {  // below the stall command as well
+    for (const double sign : {1.0, -1.0}) {      // sign of the encoder
+      for (const double u : {2.0, -2.0, 0.3}) {  // also below the stall command
         for (const bool follows : {true, false}) {
           limits_.motion[0].gain_sign = gain;
           limits_.motion[0].rad_per_count = sign * kCount_rad;
@@ -313,7 +312,7 @@ TEST_F(Motion, FirstMotionFollowsTheMotor) {
   }
 }
 
-// Three counts the wrong way are vibration, and after the first 50 ms others may push harder.
+// Three counts in the wrong direction are vibration. After 50 ms other joints may push harder.
 TEST_F(Motion, FirstMotionIsJudgedOnceAndByFourCounts) {
   rest(2.0);
   EXPECT_EQ(until_trip(300,
@@ -324,7 +323,7 @@ TEST_F(Motion, FirstMotionIsJudgedOnceAndByFourCounts) {
             -1);
 }
 
-// An arm that drifts slowly is judged by how its motion changes.
+// A slowly drifting arm is judged by the change of its motion.
 TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
   for (const double drift : {0.2, -0.2}) {
     for (const bool follows : {true, false}) {
@@ -345,7 +344,7 @@ TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
   }
 }
 
-// A rig in motion may move either way.
+// If the rig is already moving, the arm may move either way.
 TEST_F(Motion, FirstMotionIsNotJudgedOfARigThatMoves) {
   for (int k = 0; k < 1000; ++k) step(0, k, 0.0, MotionPhase::kWatched);
   EXPECT_EQ(until_trip(100, [&](int k) { return step(-k, 1000 + k, 2.0); }), -1);
@@ -367,8 +366,8 @@ TEST_F(Motion, CreepIsNotedAndTripsAfterTwoSeconds) {
   EXPECT_NEAR(at, 2050, 160);
 }
 
-// A swing of 2.5 s and a joint that slows down are no drift, whatever the amplitude; nor is a count
-// now and then.
+// Neither a swing with a period of 2.5 s, whatever its amplitude, nor a joint that slows down, nor
+// an occasional count is drift.
 TEST_F(Motion, CreepIsNotASwing) {
   for (const double amplitude : {4.0, 20.0, 400.0}) {
     checks_ = MotionPlausibility(limits_);
@@ -390,7 +389,7 @@ TEST_F(Motion, CreepIsNotASwing) {
 // ----- Swings that grow without drive -----
 
 TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
-  // Extremes ±A gⁿ: the swings grow by g. Their first is compared with none.
+  // Extremes ±A gⁿ: the swings grow by g. The first is not compared with any.
   const auto swing = [](double growth, int k) {
     const int half = k / 300;
     const double from = 300.0 * std::pow(growth, half) * (half % 2 == 0 ? -1 : 1);
@@ -419,7 +418,7 @@ TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
       << "driven";
 }
 
-// Turn after turn a joint that nothing drives becomes slower.
+// A joint that nothing drives becomes slower with every turn.
 TEST_F(Motion, TurnsMayNotBecomeFasterFourTimesInARow) {
   for (const auto& [acceleration, trips] : {std::pair(3.0, true), std::pair(-0.3, false)}) {
     checks_ = MotionPlausibility(limits_);
@@ -434,7 +433,7 @@ TEST_F(Motion, TurnsMayNotBecomeFasterFourTimesInARow) {
   }
 }
 
-// From upright a pendulum becomes fast within one swing, and then swings less and less.
+// A pendulum that falls from upright becomes fast within one swing, and then swings less and less.
 TEST_F(Motion, SwingsPassAPendulumThatFalls) {
   double angle = 3.1, speed = 0.0;
   EXPECT_EQ(until_trip(30'000,
@@ -448,7 +447,7 @@ TEST_F(Motion, SwingsPassAPendulumThatFalls) {
             -1);
 }
 
-// ----- All of them -----
+// ----- All checks -----
 
 TEST_F(Motion, TripsOnWhatIsNotANumber) {
   for (const int field : {0, 1, 2, 3}) {
@@ -468,7 +467,7 @@ TEST_F(Motion, TripsOnWhatIsNotANumber) {
   EXPECT_NE(step(0, 0, 1.0).cause, TripCause::kNone);
 }
 
-// An operator's hands do anything, and missing readings are no motion and no rest.
+// An operator's hands may cause any motion. Missing readings are neither motion nor rest.
 TEST_F(Motion, PassesAnOperatorsHands) {
   EXPECT_EQ(until_trip(5000,
                        [&](int k) {
@@ -494,7 +493,7 @@ TEST_F(Motion, DoesNotAllocate) {
   EXPECT_EQ(allocations.count(), 0);
 }
 
-// ----- What the unit reports -----
+// ----- Reports of the unit -----
 
 }  // namespace
 }  // namespace daq

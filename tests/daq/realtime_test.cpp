@@ -17,7 +17,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// An off-by-one in the full test would lose an element or overwrite an unread one.
+// An off-by-one in the check for a full ring would lose an element or overwrite an unread one.
 TEST(SpscRing, HoldsExactlyItsCapacityInOrder) {
   SpscRing<int, 4> ring;
   for (int round = 0; round < 3; ++round) {
@@ -53,20 +53,20 @@ TEST(SpscRing, CarriesEveryElementIntactBetweenTwoThreads) {
   }
 }
 
-// Making up for missed periods in a burst would send commands closer together than the rig expects.
+// Catching up missed periods in a burst would send commands closer together than the rig expects.
 TEST(NextDeadline, SkipsMissedPeriodsAndStaysOnTheGrid) {
   const auto next = [](int now_us) {
     return next_deadline(milliseconds(10), milliseconds(1), microseconds(now_us));
   };
   EXPECT_EQ(next(10'300).deadline, milliseconds(11));
   EXPECT_EQ(next(10'300).skipped, 0);
-  EXPECT_EQ(next(11'000).deadline, milliseconds(12));  // exactly late: that deadline has passed
+  EXPECT_EQ(next(11'000).deadline, milliseconds(12));  // exactly at the deadline: it has passed
   EXPECT_EQ(next(11'000).skipped, 1);
   EXPECT_EQ(next(14'700).deadline, milliseconds(15));
   EXPECT_EQ(next(14'700).skipped, 4);
 }
 
-// Returning before the deadline would sample too early; how late it returns is not asserted.
+// Returning before the deadline would sample too early. The lateness of the return is not checked.
 TEST(PeriodicTimer, NeverReturnsBeforeItsDeadline) {
   PeriodicTimer timer(milliseconds(1));
   const Nanoseconds first = timer.deadline();
@@ -100,7 +100,7 @@ TEST(TimingHistogram, KeepsDurationsBeyondItsRange) {
   EXPECT_EQ(histogram.percentile_us(0.5), 1.0);
 }
 
-// Whatever the machine grants, each thing asked for is either granted or explained.
+// On every machine, each requested setting is either granted or explained.
 TEST(EnterRealTime, GrantsOrExplainsEachRequest) {
   std::jthread([] {
     const RealTimeReport report = enter_real_time({.priority = 10, .lock_memory = false, .cpu = 0});
@@ -127,7 +127,7 @@ TEST(EnterRealTime, RefusesAnImpossiblePriority) {
   EXPECT_THROW(enter_real_time({.priority = 100}), std::invalid_argument);
 }
 
-// A counter that counts nothing would let every allocation test pass.
+// An allocation counter that counts nothing would let every allocation test pass.
 TEST(AllocCounter, SeesOperatorNew) {
   if (!test_support::AllocCounter::works()) GTEST_SKIP() << "the sanitizer brings its own malloc";
   const test_support::AllocCounter counter;

@@ -41,7 +41,7 @@ const proto::Event* find_event(const proto::Recording& recording, const std::str
   return nullptr;
 }
 
-// What the loop told and what the file holds must be the same, sample for sample.
+// The loop's records and the file must agree, sample for sample.
 TEST(RecordingSink, HoldsTheWholeRun) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
@@ -60,8 +60,8 @@ TEST(RecordingSink, HoldsTheWholeRun) {
   EXPECT_GE(recording.loop_stats.size(), 2U);
 }
 
-// A disk that hangs delays nobody who hands something over, and is seen by a heartbeat that stands
-// still. When it goes on, everything is there in its order.
+// A disk that hangs must not delay the caller. A heartbeat that stands still shows it. When the
+// disk continues, everything is written in order.
 TEST(RecordingSink, ADiskThatHangsDelaysNobody) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
@@ -88,7 +88,7 @@ TEST(RecordingSink, ADiskThatHangsDelaysNobody) {
   }
 }
 
-// What a trip was is on the disk before the chunk is full, whatever becomes of the program.
+// A trip is on the disk before its chunk is full, even if the program dies.
 TEST(RecordingSink, HandsAnEventToTheDiskAtOnce) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
@@ -102,7 +102,7 @@ TEST(RecordingSink, HandsAnEventToTheDiskAtOnce) {
   EXPECT_EQ(recording.samples.size(), 1U);
 }
 
-// Without anything to write the heartbeat goes on, and what was written is made durable.
+// Without new data the heartbeat continues, and data already written are made durable.
 TEST(RecordingSink, BeatsAndSyncsWhileNothingComes) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
@@ -112,8 +112,7 @@ TEST(RecordingSink, BeatsAndSyncsWhileNothingComes) {
   EXPECT_GE(disk->sync_count, 2) << "finish() itself makes one";
 }
 
-// What fails after the supervisor has looked last is not lost: the run must not end as if all were
-// well.
+// A failure after the supervisor's last look must not be lost: the run must not end as a success.
 TEST(RecordingSink, ReportsAFailureAtItsEnd) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);
@@ -124,7 +123,7 @@ TEST(RecordingSink, ReportsAFailureAtItsEnd) {
   EXPECT_EQ(sink->lost_sample_count(), 1U);
 }
 
-// A full disk ends the run with the output off, and what is on the disk says so.
+// A full disk ends the run with the output off, and the recording on the disk records why.
 TEST(RecordingSink, ADiskThatFillsUpSwitchesOffAndLeavesAReadableRecording) {
   for (const bool can_reserve : {true, false}) {
     SCOPED_TRACE(can_reserve);
@@ -152,7 +151,7 @@ TEST(RecordingSink, ADiskThatFillsUpSwitchesOffAndLeavesAReadableRecording) {
   }
 }
 
-// A trip must be in the file, with its figures and its frames, whatever follows.
+// A trip must be in the file with its values and its frames.
 TEST(RecordingSink, HoldsATripWithItsFiguresAndFrames) {
   const auto disk = std::make_shared<Disk>();
   const auto sink = make_sink(disk);

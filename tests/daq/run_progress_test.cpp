@@ -9,7 +9,7 @@
 
 #include "tests/daq/simulated_rig.hpp"
 
-// The sentences that an operator reads during a run.
+// The messages that an operator reads during a run.
 
 namespace daq {
 namespace {
@@ -20,8 +20,8 @@ std::string delays(std::initializer_list<std::int64_t> counts, double tick_s = 1
   return describe_delays(delays, tick_s);
 }
 
-// A share that is rounded up would say that all commands were on time, and a delay in ticks taken
-// for milliseconds would be wrong for every unit that does not tick at 1 kHz.
+// Rounding up would report that all commands were on time. A delay in ticks printed as milliseconds
+// would be wrong for every unit that does not tick at 1 kHz.
 TEST(DescribeDelays, NamesTheShareOnTimeAndTheLongest) {
   EXPECT_EQ(delays({}), "");
   EXPECT_EQ(delays({0, 500}), "all commands acted within 1 ms");
@@ -34,7 +34,7 @@ TEST(DescribeDelays, NamesTheShareOnTimeAndTheLongest) {
   EXPECT_EQ(delays({0, 0, 0, 0, 0, 0, 0, 9}), "all commands acted after more than 6 ms");
 }
 
-/// A rig whose operator is to hold joint 1, and one record of its loop.
+/// A rig whose operator must hold joint 1, and one record of its loop.
 class Holding {
  public:
   explicit Holding(const ReleaseSettings& release)
@@ -62,9 +62,9 @@ ReleaseSettings upright() {
   return {.joint = 1, .joint_count = 2, .held_angle_rad = 3.14159, .held_tolerance_rad = 0.3};
 }
 
-// The operator must learn which joint, where to and where it is: in degrees, without the turns that
-// the joint has made. -178° instead of 182° would send the operator the wrong way. The recording
-// holds the same sentence.
+// The prompt must name the joint, its target and its present angle, in degrees and without full
+// turns. -178° instead of 182° would send the operator the wrong way. The recording holds the same
+// sentence.
 TEST(HoldPrompt, NamesJointTargetAndPresentAngle) {
   Holding holding(upright());
   holding.show(6.0 * std::numbers::pi + 0.05);
@@ -96,7 +96,7 @@ TEST(HoldPrompt, IsInMillimetresWhereTheJointSlides) {
             "Hold joint \"pendulum\" at 250.0 mm ± 2.5 mm (now -7000.0 mm), and keep it still.");
 }
 
-// On a terminal the reading is renewed in place; elsewhere only whole lines are written.
+// On a terminal the reading is updated in place; elsewhere only whole lines are written.
 TEST(HoldPrompt, IsRenewedOnATerminalOnly) {
   Holding holding(upright());
   holding.show(-0.0001);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kSamplePeriod_s = 1e-3;
 
-// Constant speed on an encoder of 4096 counts: the error of the speed is at most one count over
-// the window, 2π/4096 / (15 ms).
+// Constant speed on an encoder of 4096 counts: the speed error is at most one count over the
+// window, 2π/4096 / (15 ms).
 TEST(JointTracker, ErrsByAtMostOneCountOverItsWindow) {
   JointTracker tracker;
   const double count_rad = 2 * 3.14159265358979 / 4096;
@@ -26,8 +26,8 @@ TEST(JointTracker, ErrsByAtMostOneCountOverItsWindow) {
   }
 }
 
-// The window is kWindow periods once there are so many, and all there is before. With angles k² at
-// times k its speed is exact: (k² − (k − n)²)/n = 2k − n.
+// The window spans kWindow periods, or all there are at first. With angles k² at times k its speed
+// is exact: (k² − (k − n)²)/n = 2k − n.
 TEST(JointTracker, SpansItsWindowToTheSample) {
   constexpr int kWindow = static_cast<int>(JointTracker::kWindow);
   for (const double side : {1.0, -1.0}) {
@@ -41,7 +41,7 @@ TEST(JointTracker, SpansItsWindowToTheSample) {
   }
 }
 
-// A run does not start at time zero and angle zero: entries that were not written yet are not the
+// A run does not start at time zero and angle zero, so unwritten entries must not be used as the
 // oldest.
 TEST(JointTracker, CountsFromItsFirstAngle) {
   JointTracker tracker;
@@ -50,7 +50,7 @@ TEST(JointTracker, CountsFromItsFirstAngle) {
 }
 
 // The ring must keep the newest messages, oldest first, and stop kAfterTrip messages after the
-// trip: one that goes on would push the cause out of memory.
+// trip. Without the stop it would overwrite the cause.
 TEST(BlackBox, KeepsWhatCameBeforeAndJustAfterATrip) {
   auto box = std::make_unique<BlackBox>();
   constexpr int kTripAt = 5000;

@@ -35,7 +35,7 @@ Observation resting() {
   return now;
 }
 
-// A rig at rest, one sample a period, that a test disturbs in one respect.
+// A rig at rest with one sample per period, of which a test disturbs one quantity.
 class SafetyMonitorTest : public ::testing::Test {
  protected:
   double send(double requested) {
@@ -46,7 +46,7 @@ class SafetyMonitorTest : public ::testing::Test {
     for (JointState& joint : now_.joint) joint = {0.0, 0.0, true};
     for (int k = 0; k < 10; ++k) ASSERT_EQ(send(0.5), 0.5 * (k > 0));
   }
-  // The output must be off now and stay off whatever follows.
+  // The output must be off now and stay off.
   void expect_trip(TripCause cause, int joint, double value, double limit) {
     EXPECT_EQ(monitor_.current_trip().cause, cause) << describe(monitor_.current_trip(), limits_);
     EXPECT_EQ(monitor_.current_trip().joint, joint);
@@ -62,17 +62,17 @@ class SafetyMonitorTest : public ::testing::Test {
   Observation now_;
 };
 
-// Each bound by itself, of each hinge, to the last bit: a bound that is missing, exclusive or
-// another hinge's shows here.
+// Each bound of each joint, exact to the last bit. Catches a bound that is missing, exclusive or
+// taken from another joint.
 TEST(SafetyBounds, HoldAtTheirValueAndTripBeyond) {
   struct Bound {
     TripCause cause;
     double JointState::*quantity;
-    double at, beyond;  // the last value that is allowed, and the first that is not
+    double at, beyond;  // the last allowed value and the first that trips
     double limit;
   };
   SafetyLimits limits = two_joints();
-  for (JointLimits& joint : limits.joint) joint.jump_rad_max = 1000.0;  // not what is asked here
+  for (JointLimits& joint : limits.joint) joint.jump_rad_max = 1000.0;  // not tested here
   for (std::size_t j = 0; j < limits.joint.size(); ++j) {
     const JointLimits& joint = limits.joint[j];
     const double top = joint.angle_rad_max, bottom = joint.angle_rad_min;
@@ -104,7 +104,7 @@ TEST(SafetyBounds, HoldAtTheirValueAndTripBeyond) {
   }
 }
 
-// A jump to either side, at and beyond its bound; the bound is counted from the last angle.
+// A jump in either direction, at and beyond its bound. The bound counts from the last angle.
 TEST(SafetyBounds, JudgeAJumpToEitherSide) {
   SafetyLimits limits = two_joints();
   limits.joint[1].jump_rad_max = 0.25;
@@ -124,7 +124,7 @@ TEST(SafetyBounds, JudgeAJumpToEitherSide) {
   }
 }
 
-// A rig that starts with its pendulum upright has not jumped there, nor has a channel that comes in
+// A first angle is no jump, neither of a pendulum that starts upright nor of a channel that arrives
 // later than the others.
 TEST(SafetyBounds, FirstAngleOfAChannelIsNoJump) {
   SafetyMonitor monitor(two_joints());
@@ -141,7 +141,7 @@ TEST(SafetyBounds, FirstAngleOfAChannelIsNoJump) {
   EXPECT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), two_joints());
 }
 
-// Times that are whole in binary, so that "exactly" is exact.
+// Times are exact binary fractions, so that "exactly at the bound" is exact.
 TEST(SafetyBounds, TimesHoldAtTheirValueAndTripBeyond) {
   constexpr double kTick_s = 1.0 / 1024;
   SafetyLimits limits = two_joints();
@@ -170,7 +170,7 @@ TEST(SafetyBounds, TimesHoldAtTheirValueAndTripBeyond) {
   EXPECT_EQ(monitor.current_trip().cause, TripCause::kMissingChannel);
 }
 
-// A clock that stands still or goes back hides how old the angles are.
+// A clock that stands still or runs backward hides the age of the angles.
 TEST(SafetyBounds, TripWhenTheUnitsTimeDoesNotGoOn) {
   for (const double step_s : {0.0, -1e-3, -1e3}) {
     SafetyMonitor monitor(two_joints());
@@ -183,7 +183,7 @@ TEST(SafetyBounds, TripWhenTheUnitsTimeDoesNotGoOn) {
   }
 }
 
-// Comparisons with NaN are false: whatever is none must trip, and trip at once.
+// Comparisons with NaN are false, so every value that is not a number must trip at once.
 TEST(SafetyBounds, TripOnWhatIsNoNumber) {
   const auto expect_trip_by = [](const auto& spoil, TripCause cause, double requested = 1.0) {
     for (const bool first : {true, false}) {
@@ -213,7 +213,7 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
   for (const double requested : {kNaN, kInf, -kInf}) {
     expect_trip_by([](Observation&) {}, TripCause::kCommandNotFinite, requested);
   }
-  // An angle that is none is a jump where there was one before.
+  // An angle that is not a number is a jump if there was an angle before.
   for (const double angle : {kNaN, kInf, -kInf}) {
     SafetyMonitor monitor(two_joints());
     Observation now = resting();
@@ -230,7 +230,7 @@ TEST(SafetyBounds, TripOnWhatIsNoNumber) {
   }
 }
 
-// The second wall behind the check of the rig file: a limit that is none allows nothing.
+// Second barrier behind the check of the rig file: a limit that is not a number allows nothing.
 TEST(SafetyBounds, TripOnALimitThatIsNone) {
   const std::function<void(SafetyLimits&, double)> kFields[] = {
       [](SafetyLimits& limits, double value) { limits.motor[0].command_max = value; },
@@ -250,7 +250,7 @@ TEST(SafetyBounds, TripOnALimitThatIsNone) {
     Observation now = resting();
     EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
     now.time_s += kPeriod_s;
-    now.joint[1].valid = field != 7;  // the last one is asked for by a missing channel only
+    now.joint[1].valid = field != 7;  // needed only while a channel is missing
     EXPECT_EQ(monitor.admit(now, {1.0})[0], 0.0);
     EXPECT_TRUE(monitor.is_tripped());
     for (const double value : {kInf, -kInf, -1.0}) {
@@ -270,8 +270,8 @@ TEST(SafetyBounds, TripOnALimitThatIsNone) {
   EXPECT_TRUE(monitor.is_tripped());
 }
 
-// This computer: a pause and a disk that takes nothing, each at its bound and beyond, and whatever
-// is no number. A pause explains why nothing was stored.
+// Checks of this computer: a pause and a blocked disk, each at its bound, beyond it and with NaN. A
+// pause takes precedence as the cause if nothing was stored meanwhile.
 TEST(SafetyBounds, JudgeThisComputer) {
   const SafetyLimits limits = two_joints();
   ASSERT_EQ(limits.unstored_s_max, 1.0);
@@ -309,7 +309,7 @@ TEST(SafetyBounds, JudgeThisComputer) {
   }
 }
 
-// A count that flips a high bit, or a slipped encoder, moves the hinge faster than it can turn.
+// A flipped high bit or an encoder slip looks like a motion faster than the joint can turn.
 TEST_F(SafetyMonitorTest, TripsOnAnEncoderJump) {
   rest();
   now_.joint[1].angle_rad = 0.2;
@@ -317,8 +317,8 @@ TEST_F(SafetyMonitorTest, TripsOnAnEncoderJump) {
   expect_trip(TripCause::kEncoderJump, 1, 0.2, 0.1);
 }
 
-// The wireless encoder loses single readings as a matter of course; only a longer loss trips. And
-// after it the angle may have moved, which must not pass for a jump.
+// A wireless encoder often loses single readings: only a longer loss trips. The angle may have
+// moved in the meantime, which must not count as a jump.
 TEST_F(SafetyMonitorTest, RidesThroughAShortLossOfOneChannel) {
   rest();
   now_.joint[1].valid = false;
@@ -335,7 +335,7 @@ TEST_F(SafetyMonitorTest, TripsOnAChannelThatStaysMissing) {
   expect_trip(TripCause::kMissingChannel, 1, 0.011, 0.0105);
 }
 
-// A channel that never spoke has no last good time; it must be missing from the start.
+// A channel without any reading must count as missing from the start.
 TEST_F(SafetyMonitorTest, TripsOnAChannelThatNeverSpoke) {
   now_.joint[0].valid = true;
   for (int k = 0; k < 12; ++k) send(0.0);
@@ -356,7 +356,7 @@ TEST_F(SafetyMonitorTest, TripsOnACommandThatIsNotANumber) {
   EXPECT_EQ(send(1.0), 0.0);
 }
 
-// Clamping must hold for both limits at once.
+// The command must be clamped by magnitude and by slew rate together.
 TEST_F(SafetyMonitorTest, ClampsMagnitudeAndSlew) {
   rest();
   EXPECT_DOUBLE_EQ(send(100.0), 1.5);  // 0.5 + 1000/s · 1 ms
@@ -369,7 +369,7 @@ TEST_F(SafetyMonitorTest, ClampsMagnitudeAndSlew) {
   EXPECT_FALSE(monitor_.is_tripped());
 }
 
-// Slew counts from the last command and over the time that has passed; the first sample has none.
+// The slew limit counts from the last command over the elapsed time. The first sample has none.
 TEST_F(SafetyMonitorTest, FirstCommandIsZeroAndSlewCoversAGap) {
   for (JointState& joint : now_.joint) joint = {0.0, 0.0, true};
   EXPECT_EQ(send(5.0), 0.0);
@@ -396,138 +396,6 @@ TEST_F(SafetyMonitorTest, DoesNotAllocate) {
   }
   EXPECT_TRUE(monitor_.is_tripped());
   EXPECT_EQ(allocations.count(), 0);
-}
-
-TEST(TripText, NamesHingeFiguresAndTime) {
-  const Trip trip{TripCause::kSpeed, 1, 3.25, 41.5, 40.0};
-  EXPECT_EQ(describe(trip, two_joints()),
-            "pendulum: speed 41.5 rad/s, allowed 40 rad/s, at t = 3.250 s");
-}
-
-TEST(TripText, TellsAPortThatClosedFromSilence) {
-  EXPECT_EQ(describe({TripCause::kPortClosed, 0, 2.5, 0.00036, 0.0}, two_joints()),
-            "the port closed: cable pulled, adapter or unit switched off, 360e-6 s after the last "
-            "sample, at t = 2.500 s");
-}
-
-// A cause whose row stands elsewhere would be told as another one.
-TEST(TripText, HasItsOwnWordsForEveryCause) {
-  std::set<std::string_view> names;
-  for (int cause = 0; cause <= static_cast<int>(TripCause::kUnitClock); ++cause) {
-    names.insert(to_string(static_cast<TripCause>(cause)));
-  }
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(TripCause::kUnitClock) + 1);
-  EXPECT_EQ(to_string(TripCause::kPortClosed), "port closed");
-  EXPECT_EQ(to_string(TripCause::kHostPaused), "host paused");
-  EXPECT_EQ(to_string(TripCause::kRingFull), "ring full");
-  EXPECT_EQ(to_string(TripCause::kStall), "stall");
-  EXPECT_EQ(to_string(TripCause::kUnitClock), "unit clock");
-  EXPECT_TRUE(is_of_one_joint(TripCause::kStall) && is_of_one_joint(TripCause::kGrowingSwings));
-  EXPECT_FALSE(is_of_one_joint(TripCause::kCommandMismatch));
-  EXPECT_EQ(unit_of(TripCause::kSpeed), "rad/s");
-  EXPECT_TRUE(is_of_one_joint(TripCause::kMissingChannel));
-  EXPECT_FALSE(is_of_one_joint(TripCause::kStaleSample));
-}
-
-// Where, what was seen, what is allowed, when, and what to do.
-TEST(TripText, SaysOfWhatIsImplausibleWhatToDo) {
-  struct Sentence {
-    Trip trip;
-    std::vector<const char*> parts;
-  };
-  const Sentence sentences[] = {
-      {{TripCause::kStall, 0, 2.0, 0.66, 0.65}, {"arm: ", "0.66 s", "0.65 s", "raise safety"}},
-      {{TripCause::kFrozenEncoder, 1, 2.0, 0.38, 0.36}, {"pendulum: ", "0.38 s", "cable"}},
-      {{TripCause::kNoResponse, 1, 2.0, 0.101, 0.1}, {"pendulum: ", "0.101 rad", "unaffected_by"}},
-      {{TripCause::kWrongDirection, 0, 2.0, 0.006, 0.005}, {"arm: ", "0.006 rad", "inverted"}},
-      {{TripCause::kCreep, 0, 2.0, 0.02, 0.0}, {"arm: ", "0.02 rad/s", "Bring it to rest"}},
-      {{TripCause::kGrowingSwings, 1, 2.0, 1.2, 1.1}, {"pendulum: ", "1.2 times", "supply"}},
-      {{TripCause::kCommandMismatch, 0, 2.0, 10.0, 1.0},
-       {"arm: ", "10 where 1 was", "conformance"}},
-      {{TripCause::kCommandMismatch, 0, 2.0, 1.0, 1.0}, {"arm: ", "contradicts", "conformance"}},
-      {{TripCause::kStaleCommand, 0, 2.0, 0.12, 0.1}, {"0.12 s", "0.1 s", "line"}},
-      {{TripCause::kFaultMismatch, 0, 2.0, 16.0, 0.0}, {"0x10", "conformance"}},
-      {{TripCause::kSampleAge, 0, 2.0, 0.06, 0.05}, {"0.06 s after", "staleness_ms_max"}},
-      {{TripCause::kSampleAge, 0, 2.0, -0.06, 0.05}, {"0.06 s before", "check the unit"}},
-      {{TripCause::kUnitClock, 0, 2.0, -1.5, 1.0}, {"slow by 1.5 %", "allowed 1 %", "tick rate"}},
-      {{TripCause::kUnitClock, 0, 2.0, kNaN, 1.0}, {"cannot be found to 1 %", "irregularly"}}};
-  for (const Sentence& sentence : sentences) {
-    const std::string text = describe(sentence.trip, two_joints());
-    for (const char* part : sentence.parts) {
-      EXPECT_NE(text.find(part), std::string::npos) << part << ": " << text;
-    }
-    EXPECT_NE(text.find("at t = 2.000 s. "), std::string::npos) << text;
-  }
-}
-
-// After a run that was broken off in full swing the encoders count on.
-TEST(TripText, AdvisesAboutAHingeThatStandsOutsideItsRange) {
-  const Trip trip{TripCause::kAngle, 1, 0.0, -56.5487, -50.0};
-  const std::string advice = advise_before_start(trip, two_joints());
-  for (const char* part :
-       {"\"pendulum\"", "-56.55 rad", "-9 turns", "-50 and 50 rad", "switch the unit off and on"}) {
-    EXPECT_NE(advice.find(part), std::string::npos) << advice;
-  }
-  EXPECT_EQ(advise_before_start({TripCause::kSpeed, 1, 0.0, 50.0, 40.0}, two_joints()), "");
-}
-
-TEST(TripText, PutsTheUnitsFaultsIntoWords) {
-  const Trip trip{TripCause::kUnitTripped, 0, 2.5, 0x22, 0.0};
-  EXPECT_TRUE(
-      describe(trip, two_joints())
-          .starts_with("the unit switched off: no command within its ttl, fault of the power stage "
-                       "(fault flags 0x22), at t = 2.500 s. "));
-  EXPECT_EQ(describe({TripCause::kUnitTripped, 0, 2.5, 0x20, 0.0}, two_joints()),
-            "the unit switched off: fault of the power stage (fault flags 0x20), at t = 2.500 s");
-}
-
-// A unit that heard nothing within its ttl trips for a pause of this computer that the loop itself
-// allowed. The message names it, and settings; not one of long ago.
-TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
-  for (const bool long_ago : {false, true}) {
-    SafetyLimits limits = two_joints();
-    limits.staleness_s_max = 0.5;
-    SafetyMonitor monitor(limits);
-    monitor.check_host(2.0, 0.1204, 0.0);
-    monitor.check_host(2.9, 0.001, 0.0);
-    if (long_ago) monitor.check_host(3.1, 0.002, 0.0);
-    monitor.trip(TripCause::kUnitTripped, 3.1, 0x02, 0.0);
-    const std::string text = describe(monitor.current_trip(), limits);
-    EXPECT_NE(text.find(long_ago ? "this computer paused for up to 2 ms"
-                                 : "this computer paused for up to 120.4 ms"),
-              std::string::npos)
-        << text;
-    for (const char* part : {"within its ttl", "rigcal-daq latency", "unit { ttl_ms }",
-                             "safety { staleness_ms_max }"}) {
-      EXPECT_NE(text.find(part), std::string::npos) << text;
-    }
-  }
-}
-
-TEST(TripText, NamesWhatStoppedInThisComputer) {
-  EXPECT_EQ(describe({TripCause::kHostPaused, 0, 2.5, 0.902, 0.25}, two_joints()),
-            "this computer paused for 902 ms, 250 ms allowed, at t = 2.500 s; motor off. Close "
-            "other programs and look at rigcal-daq latency, or raise unit { ttl_ms } and safety { "
-            "staleness_ms_max }");
-  EXPECT_EQ(describe({TripCause::kRecordingStalled, 0, 2.5, 1.0004, 1.0}, two_joints()),
-            "nothing was stored for 1000.4 ms, 1000 ms allowed, at t = 2.500 s; motor off. The "
-            "disk hangs or is too slow; record to another one");
-  EXPECT_EQ(describe({TripCause::kRingFull, 0, 2.5, 8193, 8192}, two_joints()),
-            "8192 samples wait to be recorded, and no more fit, at t = 2.500 s; motor off. The "
-            "disk is too slow, or something keeps this program from writing");
-}
-
-TEST(SafetyLimitsCheck, NamesEachImpossibleField) {
-  SafetyLimits limits = two_joints();
-  EXPECT_TRUE(find_faults(limits).empty());
-  limits.motor[0].command_max = -1.0;
-  limits.joint[1].angle_rad_max = -60.0;
-  limits.joint[1].missing_s_max = std::numeric_limits<double>::quiet_NaN();
-  const auto faults = find_faults(limits);
-  ASSERT_EQ(faults.size(), 3U);
-  EXPECT_NE(faults[0].find("command_max"), std::string::npos);
-  EXPECT_NE(faults[1].find("pendulum"), std::string::npos);
-  EXPECT_NE(faults[2].find("missing_ms_max"), std::string::npos);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Multisine ten_tones() {
   return multisine;
 }
 
-// One of each kind, so that the tests of a property cover every entry of the catalog.
+// One of each kind, so that the property tests cover every entry of the catalog.
 std::vector<Scenario> one_of_each() {
   Multisine multisine = ten_tones();
   choose_phases(multisine);
@@ -61,13 +61,13 @@ std::vector<Scenario> one_of_each() {
   return all;
 }
 
-// The catalog is the list the command line offers; an entry without a test here is an oversight.
+// The catalog is the list that the command line offers. Catches an entry without a test.
 TEST(Catalog, IsCoveredEntryByEntry) {
   EXPECT_EQ(one_of_each().size(), std::variant_size_v<Excitation>);
 }
 
-// The start-up check compares the declared peak with the rig's limit; a scenario that asks for
-// more than it declares would slip past.
+// The start-up check compares the declared peak with the rig's limit. Catches a scenario that
+// commands more than it declares.
 TEST(Scenario, NeverAsksForMoreThanItDeclares) {
   for (Scenario& scenario : one_of_each()) {
     SCOPED_TRACE(scenario.name());
@@ -108,11 +108,11 @@ TEST(Pulse, LastsExactlyItsWidth) {
   EXPECT_EQ(pulse.command(at(1.5)), 0.0);
 }
 
-// The instantaneous frequency is the derivative of the phase; writing f₁ in place of (f₁ − f₀)/2
-// is the classic mistake, and sweeps to twice the frequency asked for.
+// The instantaneous frequency is the derivative of the phase. Catches f₁ in place of (f₁ − f₀)/2,
+// which sweeps to twice the requested frequency.
 TEST(Chirp, SweepsBetweenTheStatedFrequencies) {
   const Chirp chirp{.amplitude = 1, .frequency_start_Hz = 2, .frequency_end_Hz = 8, .end_s = 10};
-  // The turns made until t are 2 t + 0.3 t², so upward zero crossings lie where that is whole.
+  // The turns until t are 2 t + 0.3 t², so upward zero crossings lie where that is an integer.
   for (const double turns : {1.0, 10.0, 49.0}) {
     const double t = (-2.0 + std::sqrt(4.0 + 1.2 * turns)) / 0.6;
     EXPECT_NEAR(chirp.command(at(t)), 0.0, 1e-9);  // round-off of 50 turns
@@ -132,8 +132,8 @@ double crest_factor(const Multisine& multisine) {
   return peak / std::sqrt(square / kCount);
 }
 
-// Ten equal tones in phase have a crest factor of about √20; Schroeder's phases reach 1.7 or so.
-// Anything that does not optimise stays above.
+// Ten equal tones in phase have a crest factor of about √20, Schroeder's phases about 1.7. Phases
+// that are not optimized stay above.
 TEST(Multisine, ChosenPhasesBeatSchroedersPhases) {
   Multisine schroeder = ten_tones();
   for (std::size_t i = 0; i < schroeder.tones.size(); ++i) {
@@ -146,7 +146,7 @@ TEST(Multisine, ChosenPhasesBeatSchroedersPhases) {
   EXPECT_GE(crest_factor(chosen), std::sqrt(2.0));  // Guillaume's bound for a single tone
 }
 
-// A phase that the scenario file states is a decision, and a rerun must repeat the same signal.
+// A phase in the scenario file is fixed, and a rerun must give the same signal.
 TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
   Multisine first = ten_tones();
   first.tones[3].phase_rad = 0.25;
@@ -159,7 +159,7 @@ TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
   }
 }
 
-// Faded in over 2 s, cos(2π 0.1 t) is t/2 cos(0.2π t), largest where t tan(0.2π t) = 1/(0.2π).
+// Faded in over 2 s, cos(2π 0.1 t) is t/2 cos(0.2π t), largest at t tan(0.2π t) = 1/(0.2π).
 TEST(Multisine, PeakIsThatOfWhatIsFadedIn) {
   const Multisine multisine{.tones = {{0.1, 1.0, pi / 2.0}}, .ramp_s = 2.0, .duration_s = 2.5};
   double peak = 0.0;
@@ -185,8 +185,8 @@ TEST(Replay, NamesTheRowWhereTimeStandsStill) {
   EXPECT_NE(replay.faults()[0].find("row 3"), std::string::npos);
 }
 
-// Plays an operator: lift, hold, let go, swing, rest. The duration counts from the letting go, so
-// a slow operator does not shorten the record.
+// Plays an operator: lift, hold, let go, swing, rest. The duration starts at the release, so a slow
+// operator does not shorten the recording.
 TEST(Release, FollowsTheOperator) {
   Scenario release("release",
                    Release({.held_angle_rad = pi,
@@ -202,7 +202,7 @@ TEST(Release, FollowsTheOperator) {
   };
   play(1.0, 0.0, 0.0);
   EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
-  play(0.1, -pi, 0.0);  // held from the other side, but not long enough yet
+  play(0.1, -pi, 0.0);  // held on the other side, but not long enough yet
   EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
   play(100.0, -pi, 0.0);
   EXPECT_EQ(release.phase(), Phase::kWaitingForRelease);
@@ -214,7 +214,7 @@ TEST(Release, FollowsTheOperator) {
   EXPECT_EQ(release.phase(), Phase::kFinished);
 }
 
-// A cart is held where it is, not a whole "turn" of its rail away, and rests by its own speed.
+// A cart's position is not wrapped by a whole "turn", and its rest is judged by its own speed.
 TEST(Release, KnowsNoTurnsOfASlide) {
   const ReleaseSettings settings{.slides = {true},
                                  .held_angle_rad = 0.2,
@@ -237,7 +237,7 @@ TEST(Release, KnowsNoTurnsOfASlide) {
   EXPECT_EQ(held.phase(), Phase::kFinished);
 }
 
-// A pendulum driven past the hold angle must not count as held: it is near it only for a moment.
+// A pendulum driven past the hold angle is near it only for a moment and must not count as held.
 TEST(Release, DoesNotTakeAPassingPendulumForAHeldOne) {
   Scenario release("release", Release({.held_angle_rad = 0.0}), 60.0);
   for (int k = 0; k < 10000; ++k) {
@@ -247,7 +247,7 @@ TEST(Release, DoesNotTakeAPassingPendulumForAHeldOne) {
   EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
 }
 
-// At rest means every joint: one that still moves, either way, or cannot be seen, keeps the run
+// Every joint must be at rest: one that moves in either direction, or has no reading, keeps the run
 // going.
 TEST(Release, WaitsForEveryJointToRest) {
   for (const std::size_t moving : {0U, 1U}) {
@@ -269,9 +269,9 @@ TEST(Release, WaitsForEveryJointToRest) {
   }
 }
 
-// Integrates a cart-driven pendulum θ'' = −w₀² (sin θ + a cos θ), the arm's acceleration −a taken
-// proportional to the command. A wrong sign of the energy error or of the pumping direction never
-// reaches the top. The oracle is the physics: the energy must reach that of the upright.
+// Integrates a cart-driven pendulum θ'' = −w₀² (sin θ + a cos θ), with the arm's acceleration −a
+// proportional to the command. The energy must reach that of the upright position. With a wrong
+// sign of the energy error or of the pumping direction it never does.
 TEST(SwingUp, BringsAHangingPendulumToTheTopAndThenStopsDriving) {
   constexpr double kFrequency_Hz = 1.2, kStep = 1e-3;
   const double w_0 = 2 * pi * kFrequency_Hz;
@@ -321,7 +321,7 @@ Scenario two_motors() {
 }
 
 // Each excitation drives its own motor, and a motor without one stays at zero. Catches commands
-// that go to a motor by the order in the file.
+// that are assigned by the order in the file.
 TEST(ScenarioOfSeveralMotors, CommandsEachItsOwn) {
   Scenario scenario = two_motors();
   EXPECT_EQ(scenario.command_peak(), 2.0);
@@ -341,7 +341,7 @@ TEST(ScenarioOfSeveralMotors, CommandsEachItsOwn) {
   EXPECT_EQ(scenario.phase(), Phase::kFinished);
 }
 
-// One motor that follows the motion makes the whole scenario depend on it.
+// One excitation that depends on the motion makes the whole scenario depend on it.
 TEST(ScenarioOfSeveralMotors, IsOpenLoopWhenEachExcitationIs) {
   const Scenario mixed(
       "mixed",
@@ -351,7 +351,7 @@ TEST(ScenarioOfSeveralMotors, IsOpenLoopWhenEachExcitationIs) {
   EXPECT_FALSE(mixed.is_open_loop());
 }
 
-// Both motors stand in the table that replay reads, and in the picture.
+// Both motors must appear in the replay table and in the plot.
 TEST(ScenarioOfSeveralMotors, IsPlannedMotorByMotor) {
   const CommandPlan plan =
       make_plan(two_motors(), 0.25, {{"arm", "V"}, {"elbow", "A"}, {"wrist", "duty"}});
@@ -365,7 +365,7 @@ TEST(ScenarioOfSeveralMotors, IsPlannedMotorByMotor) {
   }
 }
 
-// The picture must show the pulse where it is, on axes that can be read: 800 px for 1 s.
+// The plot must show the pulse at its place, on readable axes: 800 px for 1 s.
 TEST(Plan, IsDrawnToScale) {
   const CommandPlan plan =
       make_plan(Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0),
@@ -378,7 +378,7 @@ TEST(Plan, IsDrawnToScale) {
   }
   EXPECT_NE(plan_svg(plan, "a<b> & \x1b").find(">a&lt;b&gt; &amp; \\u001b</text>"),
             std::string::npos);
-  // Only changes are drawn: a minute of rest is one line.
+  // Only changes are drawn: a minute at rest is one line.
   const Scenario rest("rest", Step{.amplitude = 0}, 60.0);
   EXPECT_LT(plan_svg(make_plan(rest, 1e-3, {{"arm", "V"}}), "").size(), 5000u);
 }

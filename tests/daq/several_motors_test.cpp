@@ -26,7 +26,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-// Two joints with a motor each. The unit lists them the other way round.
+// Two joints with a motor each. The unit lists them in reverse order.
 const std::string kArm = R"(name: "two-link"
 hinge {
   name: "shoulder" motor { control_unit: "V" control_max: 12 } encoder { counts_per_turn: 4096 }
@@ -55,7 +55,7 @@ std::string arm_refusal(const std::string& from, const std::string& to) {
   return refusal([&] { parse_rig_config("r.textproto", arm_with(from, to)); });
 }
 
-// Commands go out in the unit's order: listed in the file's, each motor would get the other's.
+// Commands are sent in the unit's order. In the file's order each motor would get the other's.
 TEST(SeveralMotors, FollowTheUnitsOrder) {
   const RigConfig rig = arm();
   ASSERT_EQ(rig.motor.size(), 2U);
@@ -76,8 +76,7 @@ TEST(SeveralMotors, FollowTheUnitsOrder) {
   EXPECT_EQ(unordered.limits.motor[1].command_max, 0.5);
 }
 
-// A motor's own limit replaces the rig's, also where the rig states none; what one leaves out is
-// the rig's.
+// A motor's own limit replaces the rig's, also if the rig has none. Omitted limits are the rig's.
 TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
   const RigConfig slow = parse_rig_config(
       "r.textproto", arm_with("command_max: 0.5 command_slew_per_s_max: 20", "command_max: 0.5"));
@@ -114,7 +113,7 @@ TEST(SeveralMotors, AreEachListedOnce) {
   expect_parts(refusal([&] { parse_rig_config("r.textproto", nine); }), {"9 motors", "at most 8"});
 }
 
-// A duty is a share of the supply: no limit above 1 makes sense, and none stated means 1.
+// A duty is a fraction of the supply: a limit above 1 is refused, and the default is 1.
 TEST(SeveralMotors, TakeADutyUpToOne) {
   const std::string unit = "control_unit: \"duty\"";
   EXPECT_EQ(parse_rig_config("r.textproto", arm_with(unit, unit + " control_max: 1"))
@@ -142,7 +141,7 @@ const std::string kBoth =
     "step { motor: \"shoulder\" command: 3 }\n"
     "chirp { motor: \"elbow\" amplitude: 0.4 frequency_start_hz: 1 frequency_end_hz: 2 }\n";
 
-// The motors of a scenario are those of the unit, whatever order and kind its excitations have.
+// A scenario's motors are in the unit's order, whatever the order and kind of its excitations.
 TEST(SeveralMotors, HaveAnExcitationEach) {
   const ScenarioConfig config = arm_scenario(kBoth);
   EXPECT_EQ(config.scenario.command_peak(0), 0.4);
@@ -169,7 +168,7 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
       {"s.textproto:4", "sine[0].frequency_hz"});
 }
 
-// Each motor's peak is held against its own limit, which is the scenario's where that is tighter.
+// Each motor's peak is compared with its own limit, or with the scenario's if that is tighter.
 TEST(SeveralMotors, AreHeldToTheirOwnLimits) {
   expect_parts(arm_scenario_refusal("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
                {"up to 0.6 duty of motor \"elbow\"", "allowed are 0.5"});
@@ -199,14 +198,14 @@ Observation arm_at_rest(double time_s) {
   return now;
 }
 
-// Each motor's own size and slew, from what was sent to it before, on both sides of zero.
+// Magnitude and slew rate are limited from each motor's own last command, on both sides of zero.
 TEST(SeveralMotors, AreClampedEachByItsOwnLimits) {
   SafetyMonitor monitor(two_motor_limits());
   double time_s = 0.0;
   const auto send = [&](double elbow, double shoulder) {
     time_s += 1e-3;
     MotorCommands requested;
-    requested.fill(7.0);  // beyond the motors nothing is sent
+    requested.fill(7.0);  // nothing is sent beyond the existing motors
     requested[0] = elbow;
     requested[1] = shoulder;
     return monitor.admit(arm_at_rest(time_s), requested);
@@ -224,7 +223,7 @@ TEST(SeveralMotors, AreClampedEachByItsOwnLimits) {
   EXPECT_FALSE(monitor.is_tripped());
 }
 
-// One motor's command or limit that is no number switches all of them off, and the trip names it.
+// A NaN command or limit of one motor switches all motors off, and the trip names that motor.
 TEST(SeveralMotors, AreAllOffAfterATrip) {
   for (std::size_t m = 0; m < 2; ++m) {
     SafetyMonitor monitor(two_motor_limits());
@@ -263,7 +262,7 @@ firmware_iface::UnitFacts arm_facts() {
   return facts;
 }
 
-// A rig file that another unit was written for is refused before anything is driven.
+// A rig file written for another unit is refused before anything is driven.
 TEST(SeveralMotors, AreThoseOfTheUnit) {
   const RigConfig rig = arm();
   EXPECT_EQ(contradiction(rig, arm_facts()), "");
@@ -289,8 +288,8 @@ TEST(SeveralMotors, AreThoseOfTheUnit) {
   EXPECT_EQ(contradiction(plain, arm_facts()), "") << "1 stands for any number";
 }
 
-// The firmware's core on a board with two motors, each on a joint of its own whose speed follows
-// its command: speed' = gain · command - 2 speed. In virtual time, on a line without delay.
+// The firmware's core on a board with two motors, in virtual time and on a line without delay. Each
+// motor drives a joint whose speed follows its command: speed' = gain · command - 2 speed.
 class TwoMotorUnit final : public firmware_iface::Transport {
  public:
   explicit TwoMotorUnit(std::shared_ptr<firmware_iface::VirtualTime> time)
@@ -329,7 +328,7 @@ class TwoMotorUnit final : public firmware_iface::Transport {
   void close() noexcept override {}
   const firmware_iface::TransportReport& report() const noexcept override { return report_; }
 
-  // What the motors did at each tick with the output enabled, in parts of their range.
+  // Outputs of the motors at each tick with the output enabled, as fractions of their range.
   const std::vector<std::array<double, 2>>& driven() const { return driven_; }
   // Angles of elbow and shoulder [rad], by motor.
   const std::array<double, 2>& angles_rad() const { return angle_rad_; }
@@ -339,7 +338,7 @@ class TwoMotorUnit final : public firmware_iface::Transport {
 
   void tick() noexcept {
     constexpr double kStep_s = 1e-3;
-    constexpr std::array<double, 2> kGain = {40.0, 100.0};  // [rad/s²], of all of the range
+    constexpr std::array<double, 2> kGain = {40.0, 100.0};  // [rad/s²] at full range
     unit_tick(&core_, now_us());
     std::array<double, 2> share{};
     for (std::size_t m = 0; m < 2; ++m) {
@@ -367,9 +366,9 @@ class TwoMotorUnit final : public firmware_iface::Transport {
   firmware_iface::TransportReport report_{.description = "two motors", .baud_rate = {}};
 };
 
-// Rig file, scenario, loop, link, firmware and plant: each motor is driven by its own excitation
-// within its own limits, and the recording holds both. Catches commands that change places on any
-// part of the way.
+// Rig file, scenario, loop, link, firmware and plant: each motor follows its own excitation within
+// its own limits, and the recording holds both. Catches commands that are swapped anywhere on the
+// way.
 TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   const RigConfig rig = arm();
   const ScenarioConfig scenario = arm_scenario(
@@ -411,12 +410,12 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
     pulses += command.command[0] == -0.25 ? 1 : 0;
     EXPECT_LE(std::abs(command.command[1]), std::min(3.0, 0.5 + 500.0 * (since_s - 0.25)) + 1e-9);
     EXPECT_EQ(command.command[0] != 0.0 || command.command_requested[0] != 0.0,
-              since_s > 0.4995 && since_s < 0.7615)  // 12.5 ms of slew at 20/s behind the pulse
+              since_s > 0.4995 && since_s < 0.7615)  // 12.5 ms of slew at 20/s after the pulse
         << since_s;
   }
   EXPECT_NEAR(steps, 745, 3) << "three volts from 6 ms after the step on";
   EXPECT_NEAR(pulses, 238, 3);
-  // What the unit did is what the samples say, each in its own unit.
+  // The samples must report the unit's actual output, each in its own unit of measure.
   const auto largest = [&](std::size_t motor) {
     double most = 0.0;
     for (const auto& share : unit.driven()) most = std::max(most, std::abs(share[motor]));
@@ -432,14 +431,14 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   }
   EXPECT_NEAR(seen_duty, -0.25, 1.0 / 32767.0);
   EXPECT_NEAR(seen_V, 3.0, 12.0 / 32767.0);
-  // The shoulder's channel is the first one and moved forward, the elbow's is the second.
+  // The shoulder's channel is first and moved forward, the elbow's is second.
   EXPECT_NEAR(told.samples.back().angle_rad[0], unit.angles_rad()[1], 0.05);
   EXPECT_GT(told.samples.back().angle_rad[0], 1.0);
   EXPECT_LT(told.samples.back().angle_rad[1], -0.5);
 }
 
-// A duty goes to the unit as a share of its range and comes back as one: taken for volts, 0.4 would
-// be 4 % of the range.
+// A duty goes to the unit and back as a fraction of its range. Taken for volts, 0.4 would be 4 % of
+// the range.
 TEST(Duty, ReachesTheUnitAsAShareOfTheSupply) {
   auto simulation = simulation_settings();
   simulation.unit.motor_kind = MOTOR_DUTY;

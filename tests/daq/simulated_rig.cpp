@@ -91,7 +91,7 @@ void SimulatedRig::poll() {
 void SimulatedRig::finish() {
   const std::atomic<bool> stop(true);
   loop_->run(stop);
-  // Records first: what the stop brings in comes after them.
+  // Poll first: records that the stop brings in come after these.
   poll();
   const auto ended = link_->stop_stream(
       [&](const firmware_iface::UnitSample& sample) { supervisor_->take_late(sample); });

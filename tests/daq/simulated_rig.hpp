@@ -16,7 +16,7 @@
 
 namespace daq {
 
-/// Keeps everything a run tells.
+/// Stores everything that a run reports.
 class MemorySink final : public RunSink {
  public:
   std::vector<proto::Sample> samples;
@@ -55,11 +55,11 @@ class MemorySink final : public RunSink {
 SafetyLimits furuta_limits();
 LoopSettings furuta_settings();
 firmware_iface::sim::SimulationSettings simulation_settings();
-/// With viscous friction alone.
+/// Furuta pendulum with viscous friction only.
 firmware_iface::sim::FurutaParameters furuta_parameters();
 
-/// A whole run in virtual time: loop, supervisor, link, line, unit and plant in one thread, a
-/// function of its settings and nothing else.
+/// A whole run in virtual time: loop, supervisor, link, line, unit and plant in one thread, as a
+/// function of the settings alone.
 class SimulatedRig {
  public:
   SimulatedRig(Scenario scenario, const LoopSettings& loop = furuta_settings(),
@@ -67,16 +67,16 @@ class SimulatedRig {
                const SafetyLimits& limits = furuta_limits(), RunSink* recording = nullptr,
                const firmware_iface::sim::FurutaParameters& furuta = furuta_parameters());
 
-  /// Starts the stream and ticks until the run is over or tick_count_max ticks have passed; after
-  /// each, `disturb` may do something to the rig. The supervisor looks every poll_every ticks, not
-  /// at all when that is 0.
+  /// Starts the stream and ticks until the run is over or tick_count_max ticks have passed.
+  /// `disturb` is called after each tick and may inject a fault. The supervisor polls every
+  /// poll_every ticks, or never if that is 0.
   void run(const std::function<void(SimulatedRig&, int tick)>& disturb = {},
            int tick_count_max = 100'000, int poll_every = 10);
 
-  /// Has the supervisor look. No virtual time passes while the recording writes.
+  /// Polls the supervisor. No virtual time passes while the recording writes.
   void poll();
 
-  /// Ends the run in order, as the program does: power off, stop the stream, balance the accounts.
+  /// Ends the run as the program does: power off, stop the stream, balance the sample counts.
   void finish();
 
   /// Lets time pass without a host, as after a crash.
@@ -94,7 +94,7 @@ class SimulatedRig {
   double time_s() const { return static_cast<double>(time_->now().count()) * 1e-9; }
   const std::vector<std::string>& said() const { return said_; }
 
-  /// From now on keeps what was true at each sample sent, by its sequence. Allocates.
+  /// From now on stores the true state of each sent sample by its sequence number. Allocates.
   void keep_truth() { keep_truth_ = true; }
   const std::map<std::uint64_t, firmware_iface::sim::Truth>& truth() const { return truth_; }
 

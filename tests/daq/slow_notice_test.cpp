@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Waiting ends with the notice, so a notice that never comes shows as a test that never ends.
+// The owner waits until the notice appears, so a missing notice makes the test run forever.
 TEST(SlowNotice, SpeaksOnceWhileItsOwnerWaits) {
   std::atomic<int> count{0};
   {

@@ -23,8 +23,8 @@ using test_support::ok;
 
 constexpr std::uint64_t kBatchSamples = 20;
 
-// A recorder that died: its recording holds `recorded` samples, its spool `spooled`, a command and
-// now and then an event beside each.
+// A recorder that died: its recording holds `recorded` samples, its spool `spooled`. Each sample
+// has a command beside it, and some an event.
 class DeadRun : public ::testing::Test {
  protected:
   void record(std::uint64_t recorded, bool finished = false) {
@@ -59,7 +59,7 @@ class DeadRun : public ::testing::Test {
     ASSERT_TRUE(ok(folder.value().spool.sync()));
   }
 
-  // What `send` does before it sends. The spool then holds these samples, commands and events.
+  // Completes the spool, as `send` does first, and stores its samples, commands and events.
   SpoolRest complete() {
     auto folder = open_spool_folder(file("run.mcap.spool"));
     EXPECT_TRUE(ok(folder));
@@ -103,8 +103,8 @@ class DeadRun : public ::testing::Test {
   std::uint64_t events_ = 0;
 };
 
-// The recording holds up to a quarter of a second more than had reached the spool: the service gets
-// it as well, every message once. Whether a batch had been spooled at all, and where it was cut.
+// The recording holds up to 0.25 s more than the spool. The service must get that as well, every
+// message once, whether or not a batch had been spooled, and wherever it was cut.
 TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
   for (const std::uint64_t spooled : {0U, 1U, 20U, 45U, 3000U, 4999U}) {
     SCOPED_TRACE(spooled);
@@ -123,7 +123,7 @@ TEST_F(DeadRun, SendsWhatOnlyTheRecordingHolds) {
   }
 }
 
-// The other way round, nothing can be added to the recording; how the two differ is told.
+// The converse: nothing can be added to the recording, so the difference is reported.
 TEST_F(DeadRun, TellsWhatOnlyTheServiceWillHave) {
   record(500);
   spool(560);
@@ -133,8 +133,8 @@ TEST_F(DeadRun, TellsWhatOnlyTheServiceWillHave) {
   expect_all(560);
 }
 
-// Killed after the recording was finished and before the spool was told: the run has its end, and
-// what it recorded last is sent.
+// Killed after the recording was finished but before the spool was marked: the run counts as ended,
+// and the last recorded messages are sent.
 TEST_F(DeadRun, HasEndedWhereItsRecordingIsFinished) {
   record(500, /*finished=*/true);
   spool(480);
@@ -142,8 +142,8 @@ TEST_F(DeadRun, HasEndedWhereItsRecordingIsFinished) {
   expect_all(500);
 }
 
-// What recover has made of the recording has no declared end either, and its event about that is
-// not the run's.
+// A recording repaired by `recover` has no declared end either, and its event about the repair is
+// not part of the run.
 TEST_F(DeadRun, HasNotEndedWhereItsRecordingWasRecovered) {
   record(500);
   spool(480);
@@ -153,7 +153,7 @@ TEST_F(DeadRun, HasNotEndedWhereItsRecordingWasRecovered) {
   expect_all(500);
 }
 
-// Another run's recording under the same name has nothing to do with the spool; nor has none.
+// A recording of another run under the same name is ignored, and so is a missing one.
 TEST_F(DeadRun, TakesNothingFromAnotherRecording) {
   epoch_shift_ns_ = 1;
   record(500);
@@ -167,7 +167,7 @@ TEST_F(DeadRun, TakesNothingFromAnotherRecording) {
   EXPECT_TRUE(complete().notes.empty()) << "whoever ended it has the recording";
 }
 
-// All the way: the service has what the recording has, and knows that nobody declared the end.
+// End to end: the service has all messages of the recording and marks the session as interrupted.
 TEST_F(DeadRun, IsSentWholeAndAsInterrupted) {
   record(500);
   spool(480);

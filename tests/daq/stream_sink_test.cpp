@@ -52,7 +52,7 @@ void expect_all(const std::vector<std::uint64_t>& found, std::uint64_t count) {
   for (std::uint64_t k = 0; k < count; ++k) ASSERT_EQ(found[k], k);
 }
 
-// A service that is restarted in the middle must end up with every sample once, in order.
+// After a restart of the service in the middle, it must have every sample once, in order.
 TEST(StreamSink, DeliversEverySampleOnceThroughARestartOfTheService) {
   const TemporaryFolder folder;
   StreamPeer peer;
@@ -69,8 +69,8 @@ TEST(StreamSink, DeliversEverySampleOnceThroughARestartOfTheService) {
   EXPECT_TRUE(peer.session("run-1").closed);
 }
 
-// While nobody listens everything goes to the spool, and nobody waits; a later process takes the
-// spool up under the same session, and removes it when the service has everything.
+// Without a service everything goes to the spool, and nobody waits. A later process continues the
+// spool under the same session, and removes it when the service has everything.
 TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
   const TemporaryFolder folder;
   const std::string spool = folder.file("run.mcap.spool");
@@ -95,8 +95,8 @@ TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
   EXPECT_FALSE(std::filesystem::exists(spool));
 }
 
-// A service that refuses hangs up at once. The operator must read its reason, not that the
-// connection has ended.
+// A service that refuses closes the connection at once. The operator must read its reason, not that
+// the connection has ended.
 TEST(StreamSink, KeepsTheReasonOfAServiceThatRefuses) {
   rigcal::v1::StreamReply refusal;
   refusal.mutable_session_refused()->set_reason(rigcal::v1::SessionRefused::REASON_STORAGE);
@@ -114,7 +114,7 @@ TEST(StreamSink, KeepsTheReasonOfAServiceThatRefuses) {
     asio::read(socket, asio::buffer(length));
     asio::write(socket, asio::buffer(bytes));
     socket.shutdown(asio::socket_base::shutdown_send);
-    asio::error_code ended;  // the other end does so, too
+    asio::error_code ended;  // the peer closes too
     std::array<char, 4096> rest{};
     while (!ended) socket.read_some(asio::buffer(rest), ended);
     EXPECT_FALSE(sink->wait(milliseconds(50)));
@@ -123,20 +123,19 @@ TEST(StreamSink, KeepsTheReasonOfAServiceThatRefuses) {
   }
 }
 
-// Between two tries there is nothing to do: a thread that asks again and again takes a whole core
-// from the rig's real-time loop. (What it takes here is some 1 %; a busy one takes what it gets.)
+// Between two attempts there is nothing to do. Catches a thread that polls without pause and takes
+// a whole core from the real-time loop. (Normal use is about 1 %.)
 TEST(StreamSink, SleepsWhileTheServiceIsAway) {
   const TemporaryFolder folder;
   const std::uint16_t port = test_support::refusing_port();
   const auto sink = start_sink("127.0.0.1:" + std::to_string(port), folder.file("spool"), "run-4");
   sink->end();
-  const std::clock_t before = std::clock();  // of the whole process
+  const std::clock_t before = std::clock();  // CPU time of the whole process
   EXPECT_FALSE(sink->wait(milliseconds(1000)));
   EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.2);
 }
 
-// A spool that somebody removes is reported while the run goes on, and what the service lacks is
-// not promised for later.
+// A removed spool is reported during the run, and the missing data are not promised for later.
 TEST(StreamSink, SaysThatItsSpoolIsGone) {
   const TemporaryFolder folder;
   const std::uint16_t port = test_support::refusing_port();
@@ -152,8 +151,7 @@ TEST(StreamSink, SaysThatItsSpoolIsGone) {
   }
 }
 
-// However late the supervisor looks, what it hands over stays within what one batch may be, and a
-// frame with it.
+// However late the supervisor polls, its batches stay within the size limit, and so do the frames.
 TEST(StreamSink, CutsALargeBacklogIntoBatches) {
   const TemporaryFolder folder;
   StreamPeer peer;
@@ -162,7 +160,7 @@ TEST(StreamSink, CutsALargeBacklogIntoBatches) {
     const auto sink = start_sink(service.host_port(), folder.file("spool"), "run-3");
     proto::Sample sample;
     sample.channel_count = proto::kChannelCountMax;
-    sample.encoder_counts.fill(-(std::int64_t{1} << 53));  // as many bytes as a count can take
+    sample.encoder_counts.fill(-(std::int64_t{1} << 53));  // the longest encoding of a count
     sample.motor_count = proto::kMotorCountMax;
     for (; sample.sequence < 8192; ++sample.sequence) ASSERT_TRUE(sink->write(sample).ok());
     sink->end();
@@ -171,7 +169,7 @@ TEST(StreamSink, CutsALargeBacklogIntoBatches) {
   expect_all(sample_sequences(peer.session("run-3")), 8192);
 }
 
-// A spool belongs to one run: another one must not go on in it.
+// A spool belongs to one run: another run must not continue it.
 TEST(SpoolFolder, IsNeverSharedByTwoRuns) {
   const TemporaryFolder folder;
   const std::string spool = folder.file("spool");
@@ -184,8 +182,8 @@ TEST(SpoolFolder, IsNeverSharedByTwoRuns) {
   EXPECT_EQ(again.value().session.id, "first");
 }
 
-// A process that starts again takes the session up with the secret of the one before; nobody else
-// on the machine reads it.
+// A restarted process resumes the session with the previous one's secret, which no other user of
+// the machine can read.
 TEST(SpoolFolder, KeepsTheSecretOfItsSession) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
@@ -202,8 +200,8 @@ TEST(SpoolFolder, KeepsTheSecretOfItsSession) {
   EXPECT_TRUE(open_spool_folder(path).value().ended);
 }
 
-// A spool of a release without secrets is sent all the same, with a secret that stays the same from
-// process to process; that release noted no end, so its run counts as ended.
+// A spool of a release without secrets is sent with a new secret that is the same in every process.
+// That release stored no end mark, so its run counts as ended.
 TEST(SpoolFolder, OfAnEarlierReleaseIsGivenASecret) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");

@@ -5,8 +5,8 @@
 
 #include "tests/daq/simulated_rig.hpp"
 
-// What stops moving in this computer, in virtual time: the loop's own thread, the thread that
-// writes to the disk, the supervisor.
+// Stalls of this computer, in virtual time: of the loop's thread, of the thread that writes to the
+// disk, and of the supervisor.
 
 namespace daq {
 namespace {
@@ -42,14 +42,14 @@ class HostPause : public ::testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(PacedBy, HostPause, ::testing::Bool(),
                          [](const auto& host) { return host.param ? "Host" : "Unit"; });
 
-// By the host's clock, to the microsecond, although samples of all that time wait to be read and
-// the unit's clock shows none missing. The first message after the pause ends the drive: the unit's
-// own ttl, which is longer, has not.
+// The pause is measured by the host's clock, to the microsecond, although samples of that time wait
+// to be read and the unit's clock shows none missing. The first message after the pause ends the
+// drive, before the unit's own longer ttl does.
 TEST_P(HostPause, TripsBeyondItsBound) {
   for (const bool beyond : {false, true}) {
     SCOPED_TRACE(beyond);
     SimulatedRig rig(stuck_drive(), settings());
-    // A unit that a host paces takes no samples meanwhile: by its clock the next one is late first.
+    // A unit that the host paces takes no samples meanwhile, so its staleness limit acts first.
     const auto pause = beyond ? milliseconds(15) + microseconds(1)
                               : milliseconds(GetParam() ? 13 : 15) - microseconds(1);
     rig.run(
@@ -78,8 +78,8 @@ TEST_P(HostPause, TripsBeyondItsBound) {
   }
 }
 
-// A pause that the loop allows and the unit does not: the unit says that it switched off, and the
-// message why.
+// A pause that the loop allows but the unit does not: the unit reports that it switched off, and
+// the message names the pause.
 TEST_P(HostPause, IsNamedWhereTheUnitTripsForIt) {
   SafetyLimits limits = furuta_limits();
   limits.staleness_s_max = 0.5;
@@ -95,7 +95,7 @@ TEST_P(HostPause, IsNamedWhereTheUnitTripsForIt) {
       << trip->text;
 }
 
-// A line without a byte on a clock that a test moves, and a host that wakes late while it waits.
+// A line without data, on a clock that a test sets, and a host that wakes late from a wait.
 class SilentTransport final : public firmware_iface::Transport {
  public:
   Nanoseconds now() const noexcept override { return now_; }
@@ -118,8 +118,8 @@ class SilentTransport final : public firmware_iface::Transport {
   firmware_iface::TransportReport report_;
 };
 
-// Waiting for a sample is no pause, and silence is the line's fault; waking late is this
-// computer's.
+// Waiting for a sample is no pause: silence is a fault of the line, a late wake-up one of this
+// computer.
 TEST_P(HostPause, IsToldFromASilentLine) {
   for (const Nanoseconds late : {Nanoseconds(0), Nanoseconds(milliseconds(15) + microseconds(1))}) {
     SilentTransport line;
@@ -136,11 +136,11 @@ TEST_P(HostPause, IsToldFromASilentLine) {
   }
 }
 
-// ----- The disk takes nothing -----
+// ----- The disk accepts no data -----
 
 class Heartbeat : public ::testing::Test {
  protected:
-  // A disk that takes something with every tick, but for so long from kBreakTick on.
+  // A disk that accepts data in every tick, except for this time from kBreakTick on.
   void run(SimulatedRig& rig, double hangs_s, int tick_count) {
     double broken_at_s = 0.0;
     rig.run(
@@ -180,7 +180,7 @@ TEST_F(Heartbeat, TripsWhenNothingIsStoredForLongerThanItsBound) {
   }
 }
 
-// While the computer pauses it stores nothing, and the disk is not to blame.
+// While the computer pauses it stores nothing, which must not be reported as a disk fault.
 TEST_F(Heartbeat, DoesNotCountAPauseOfTheComputer) {
   SafetyLimits limits = furuta_limits();
   limits.staleness_s_max = 5.0;
@@ -191,15 +191,15 @@ TEST_F(Heartbeat, DoesNotCountAPauseOfTheComputer) {
   disturb_ = [](SimulatedRig& r, int tick) {
     if (tick == kBreakTick + 500) r.abandon(seconds(3));
   };
-  // 0.5 s of a disk that hangs, 3 s of nothing at all, and 0.4 s of the disk again.
+  // The disk hangs for 0.5 s, the computer pauses for 3 s, and the disk hangs for another 0.4 s.
   run(rig, 3.9, 3000);
   EXPECT_EQ(rig.loop().trip(), nullptr);
 }
 
 // ----- The supervisor does not run -----
 
-// The ring takes what it can hold. One sample more ends the drive; what is lost from there on is
-// counted and listed.
+// The ring holds its capacity. One sample more ends the drive, and later losses are counted and
+// listed.
 TEST(FullRing, TripsAndListsWhatIsLost) {
   constexpr int kFits = static_cast<int>(ControlLoop::Ring::kCapacity);
   for (const bool beyond : {false, true}) {
@@ -232,7 +232,7 @@ TEST(FullRing, TripsAndListsWhatIsLost) {
   }
 }
 
-// A recording that has this much to write.
+// A recording that always has this much to write.
 class BusySink final : public RunSink {
  public:
   template <typename Message>
@@ -253,8 +253,8 @@ class BusySink final : public RunSink {
   std::size_t unwritten_ = 0;
 };
 
-// Where the recording does not keep up, samples wait in the ring and not in ever more memory. The
-// operator reads the trip all the same, and at the end nothing stays behind.
+// If the recording cannot keep up, samples wait in the ring and memory does not grow. The operator
+// still reads about the trip, and nothing is left unwritten at the end.
 TEST(FullRing, FillsWhereTheRecordingDoesNotKeepUp) {
   BusySink sink;
   SimulatedRig rig(stuck_drive(), furuta_settings(), simulation_settings(), furuta_limits(), &sink);

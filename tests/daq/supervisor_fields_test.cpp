@@ -5,8 +5,8 @@
 #include "firmware_iface/wire/message_type.h"
 #include "tests/daq/simulated_rig.hpp"
 
-// Every field that the supervisor writes, each with a number of its own: what is read from its
-// neighbour, in another unit or not at all shows.
+// Every field that the supervisor writes has a value of its own. Catches a field that is taken from
+// its neighbour, in another unit or not at all.
 
 namespace daq {
 namespace {
@@ -65,7 +65,7 @@ TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
   record.sample.lost_before = 0;
   record.sample.tripped = false;
   record.sample.driving = true;
-  record.sample.encoders_valid = 0x02;  // the first channel alone is missing
+  record.sample.encoders_valid = 0x02;  // only the first channel is missing
   record.command_number = 3;
   push(record);
   const proto::Sample& second = rig_.told().samples[1];
@@ -79,7 +79,7 @@ TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
   EXPECT_EQ(rig_.told().commands[0].command_sequence, 3U);
 }
 
-// An angle that is none is no valid one, whatever the unit says.
+// An angle that is not a number is invalid, even if the unit reports it as valid.
 TEST_F(Fields, OfASampleSayThatAnAngleIsNone) {
   LoopRecord record = full_record();
   record.observation.joint[1].angle_rad = HUGE_VAL;
@@ -145,7 +145,7 @@ TEST_F(Fields, OfTheLoopsStatisticsAreItsCounters) {
   EXPECT_DOUBLE_EQ(told.cycle_us_max, 30.0);
 }
 
-// Statistics come once a second of the rig's time, and at the end.
+// Statistics are written once per second of the rig's time, and at the end.
 TEST_F(Fields, OfTheLoopsStatisticsComeOnceASecond) {
   LoopRecord record = full_record();
   record.sample.lost_before = 0;
@@ -159,8 +159,8 @@ TEST_F(Fields, OfTheLoopsStatisticsComeOnceASecond) {
   EXPECT_EQ(rig_.told().stats.size(), 3U);
 }
 
-// The black box: each message once, with its direction, its bytes and its time from the run's first
-// sample, in the order in which they passed.
+// The black box holds each message once, with its direction, its bytes and its time since the run's
+// first sample, in the order of transmission.
 TEST(BlackBoxEvent, HoldsTheMessagesAsTheyPassed) {
   SafetyLimits limits = furuta_limits();
   limits.joint[0].angle_rad_max = 0.05;
@@ -187,7 +187,7 @@ TEST(BlackBoxEvent, HoldsTheMessagesAsTheyPassed) {
     after_trip += frame.timestamp_s > trip->timestamp_s ? 1 : 0;
   }
   EXPECT_NEAR(from_unit, to_unit, 2);
-  // Clocks and delays of the simulated line differ by less than a few periods.
+  // The simulated line's clocks and delays differ by less than a few periods.
   EXPECT_NEAR(after_trip, static_cast<int>(BlackBox::kAfterTrip), 12);
 }
 

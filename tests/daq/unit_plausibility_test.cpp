@@ -10,7 +10,7 @@
 
 #include "tests/support/alloc_counter.hpp"
 
-// Each check of what the unit reports, on both sides of its threshold.
+// Each check of the unit's reports, on both sides of its threshold.
 
 namespace daq {
 namespace {
@@ -40,8 +40,8 @@ class Unit : public ::testing::Test {
     clock_.rate_sigma_ppm = 1.0;
   }
 
-  // The host answers every sample with these commands; the unit puts each in force a tick later.
-  // `lie` alters what it reports.
+  // The host answers every sample with these commands, which the unit puts in force one tick later.
+  // `lie` alters its reports.
   Trip step(const std::function<void(firmware_iface::UnitSample&)>& lie = {}, bool enabled = true) {
     ++tick_;
     firmware_iface::UnitSample sample;
@@ -64,7 +64,7 @@ class Unit : public ::testing::Test {
     return trip;
   }
 
-  // Samples until a trip, −1 without one.
+  // Number of samples until a trip, −1 without one.
   int until_trip(int most, const std::function<void(firmware_iface::UnitSample&)>& lie,
                  bool enabled = true) {
     for (int k = 1; k <= most; ++k) {
@@ -107,7 +107,7 @@ TEST_F(Unit, ReportsTheOutputWithinOnePercentOfItsRange) {
   }
 }
 
-// A difference that lasts no longer than a command takes to act is none.
+// A difference that lasts no longer than a command takes to act is allowed.
 TEST_F(Unit, MayContradictForAsLongAsACommandTakes) {
   drive();
   for (int round = 0; round < 5; ++round) {
@@ -166,7 +166,7 @@ TEST_F(Unit, ReportsFaultFlagsTogetherWithItsTrip) {
   EXPECT_EQ(trip_.cause, TripCause::kFaultMismatch);
 }
 
-// The echo of an old command with the output that goes with it: only its age is wrong.
+// An old command's echo, with the output that belongs to it: only its age is wrong.
 TEST_F(Unit, PutsNoCommandInForceLongerThanItLives) {
   drive();
   const SentCommand old = sent_;
@@ -177,7 +177,7 @@ TEST_F(Unit, PutsNoCommandInForceLongerThanItLives) {
   EXPECT_EQ(trip_.cause, TripCause::kStaleCommand);
   EXPECT_NEAR(at, 102, 1);  // ttl and a period
   EXPECT_GT(trip_.value, trip_.limit);
-  // One that never comes is as old as the drive.
+  // If no echo ever comes, its age is that of the drive.
   start_again();
   driving_for_s_ = 0.0;
   EXPECT_NEAR(until_trip(500,
@@ -189,7 +189,7 @@ TEST_F(Unit, PutsNoCommandInForceLongerThanItLives) {
               reaction_ticks(), 100);
 }
 
-// Ages to either side, of samples that the line holds up and of a clock that jumps ahead.
+// Ages in both directions: samples that the line delays, and a clock that jumps ahead.
 TEST_F(Unit, SendsSamplesThatAreNeitherOldNorEarly) {
   for (const auto& [delay_ms, trips] : {std::pair(49.0, false), std::pair(51.0, true),
                                         std::pair(-49.0, false), std::pair(-51.0, true)}) {

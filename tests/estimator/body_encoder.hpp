@@ -6,8 +6,7 @@
 
 namespace test_support {
 
-/// Puts an encoder between two bodies of a mechanism that has its parameters already, with a free
-/// offset.
+/// Adds an encoder between two bodies, with a free offset, to a mechanism whose parameters exist.
 inline void add_body_encoder(estimator::Mechanism& mechanism, const std::string& name, int body_a,
                              int body_b, double offset) {
   const int index = mechanism.index_of_body_encoder(mechanism.body_encoder_count(), {});

@@ -8,7 +8,7 @@
 
 namespace test_support {
 
-/// Puts a sensor on a mechanism that has its parameters and no such sensor.
+/// Adds a sensor to a mechanism that has its parameters and no such sensor.
 ///
 /// @param values  of its parameters, by quantity; the others stay neutral
 inline void add_sensor(estimator::Mechanism& mechanism, const estimator::InertialSensor& added,
@@ -28,7 +28,7 @@ inline void add_sensor(estimator::Mechanism& mechanism, const estimator::Inertia
   }
 }
 
-/// The same of an inertial sensor on a body.
+/// The same for an inertial sensor on a body.
 inline void add_inertial_sensor(
     estimator::Mechanism& mechanism, const std::string& name, int body,
     const std::vector<std::pair<estimator::InertialQuantity, double>>& values) {

@@ -6,7 +6,7 @@
 
 namespace test_support {
 
-/// An encoder on each of some joints, without a name.
+/// An unnamed encoder on each of the given joints.
 inline std::vector<estimator::Sensor> joint_sensors(const std::vector<int>& joints) {
   std::vector<estimator::Sensor> sensors;
   for (const int j : joints) {

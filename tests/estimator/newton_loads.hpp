@@ -9,18 +9,18 @@
 
 namespace test_support {
 
-/// Of one joint: what it passes on to its body b, about its point there, in that body's frame.
+/// Load that a joint transmits to its body b, about its point there, in that body's frame.
 struct NewtonLoad {
   Eigen::Vector3d moment, force;  // [N·m], [N]
 };
 
-/// Newton's and Euler's laws for all bodies that hang on each joint, from differences of where they
-/// are: an oracle that has no recursion, and no velocities or accelerations of its own. For trees.
+/// Newton's and Euler's laws for all bodies beyond each joint, from differences of their poses: a
+/// reference without recursion, and without velocities or accelerations of its own. For trees.
 inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanism,
                                             const Eigen::VectorXd& angle,
                                             const Eigen::VectorXd& rate,
                                             const Eigen::VectorXd& acceleration) {
-  constexpr double kStep = 2e-4;  // [s]; leaves 1e-6 of terms, and 1e-8 of rounding
+  constexpr double kStep = 2e-4;  // [s]; truncation 1e-6, round-off 1e-8
   estimator::Configuration at[5];
   for (int i = 0; i < 5; ++i) {
     const double t = 0.5 * (i - 2) * kStep;
@@ -51,7 +51,7 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
   }
   std::vector<NewtonLoad> loads;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    // Bodies that the ground is not reached from without this joint.
+    // Bodies that are connected to the ground without this joint.
     std::vector<bool> held(static_cast<std::size_t>(bodies) + 1, false);
     held[0] = true;  // the ground, before the bodies
     for (int round = 0; round <= bodies; ++round) {
@@ -72,7 +72,7 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
       load.force += forces[b];
       load.moment += torques[b] + (at[2][b].r - point).cross(forces[b]);
     }
-    // What hangs on the joint may be its body a.
+    // The bodies beyond the joint may include its body a.
     const double sign = held[static_cast<std::size_t>(own) + 1] ? -1.0 : 1.0;
     load.force = sign * (pose.e.conjugate() * load.force);
     load.moment = sign * (pose.e.conjugate() * load.moment);

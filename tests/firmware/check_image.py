@@ -14,10 +14,10 @@ import sys
 FLASH_BYTES_MAX = 16 * 1024
 RAM_BYTES_MAX = 8 * 1024
 
-# One handler of each priority can be active; reset_handler ends in the sleeping main program.
+# One handler of each priority can be active. reset_handler ends in the sleeping main program.
 TICK_HANDLERS = ("tim7_interrupt", "usart2_interrupt")
 LEVELS = (("reset_handler",), TICK_HANDLERS, ("serial_interrupt",), ("dead_man_interrupt",))
-EXCEPTION_FRAME_BYTES = 36  # eight words, and one to align
+EXCEPTION_FRAME_BYTES = 36  # eight words, and one for alignment
 
 FORBIDDEN = re.compile(
     r"malloc|calloc|realloc|^_?free|sbrk|printf|puts|__aeabi_[df]|__aeabi_u?[il]2[df]|"
@@ -30,8 +30,8 @@ def run(*command):
 
 class Function:
     def __init__(self):
-        self.frame_bytes = 0  # all it pushes, wherever
-        self.calls = []  # in the order of the code; tail calls too
+        self.frame_bytes = 0  # all bytes pushed, in any place
+        self.calls = []  # in the order of the code, including tail calls
         self.is_indirect = False
 
 
@@ -92,7 +92,7 @@ def check_size(image):
 
 def check_stack(image, build):
     functions = read_functions(image)
-    # What the compiler says of its own functions must not be more than what was read.
+    # The compiler's own figures must not exceed those read from the code.
     reported = 0
     own = f"{pathlib.Path(image).stem}.dir"
     for path in pathlib.Path(build).rglob("*.su"):
@@ -114,7 +114,7 @@ def check_stack(image, build):
         depth = max(deepest(functions, name) for name in names if name in functions)
         total += depth + (EXCEPTION_FRAME_BYTES if index > 0 else 0)
         print(f"{' or '.join(name for name in names if name in functions)}: {depth} bytes")
-    total += EXCEPTION_FRAME_BYTES  # of a fault, whose handler begins the stack anew
+    total += EXCEPTION_FRAME_BYTES  # for a fault, whose handler starts a new stack
     reserved = symbol_values(image)["stack_top"] - 0x20000000
     print(f"stack {total} bytes of {reserved}")
     if total > reserved:

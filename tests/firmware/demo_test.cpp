@@ -1,5 +1,5 @@
-// The demo's three scenarios from the firmware's image: recorded by rigcal-daq through its line in
-// real time, calibrated by rigcal.
+// The demo's three scenarios on the firmware's image: recorded by rigcal-daq over its line in real
+// time, calibrated by rigcal.
 
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
@@ -23,10 +23,10 @@ using test_support::ChildProcess;
 using test_support::eventually;
 using test_support::QemuRig;
 
-// Long enough for a loaded machine; nothing is asserted about time.
+// Long enough for a loaded machine. No duration is asserted.
 constexpr double kPatience_s = 120.0;
 
-// What sim-furuta.textproto says.
+// The values of sim-furuta.textproto.
 const std::map<std::string, double> kTruth = {
     {"A.J_zz", 0.0044},        {"B.J_yy", 0.00396},       {"B.J_zz", 0.0039},  {"1.b", 0.001},
     {"2.b", 0.0001},           {"1.tau_c", 0.004},        {"2.tau_c", 0.0009}, {"1.K", 0.0729},
@@ -48,7 +48,7 @@ class FirmwareDemo : public ::testing::Test {
                           replaced(contents_of(config("rig-furuta.textproto")),
                                    "staleness_ms_max: 250", "staleness_ms_max: 2000"))) {}
 
-  // The demo's scenario, as short as in chain_test.cpp.
+  // The demo's scenario, shortened as in chain_test.cpp.
   std::string scenario(const std::string& name, const std::string& duration_s) {
     std::string text = contents_of(config("scenario-" + name + ".textproto"));
     const std::size_t value = text.find("duration_s: ") + std::string("duration_s: ").size();
@@ -65,9 +65,9 @@ class FirmwareDemo : public ::testing::Test {
         files_.file(recording + ".log"));
   }
 
-  // The recording with the unit's clock error known. The DAQ fits it to when samples arrive, which
-  // on a loaded machine is too late by more than a calibration can do with; an interval of a
-  // parameter does not contain the error of the clock.
+  // The recording with the unit's true clock error. The DAQ fits the clock to arrival times. On a
+  // loaded machine their delays exceed the error that a calibration tolerates, and the parameters'
+  // intervals do not include a clock error.
   std::string with_known_clock(const std::string& name) {
     const std::string path = files_.file(name + ".csv");
     EXPECT_EQ(run_rigcal("export " + files_.file(name + ".mcap") + " --out " + path).exit_code, 0);
@@ -103,9 +103,9 @@ class FirmwareDemo : public ::testing::Test {
   std::string rig_;
 };
 
-// From the counts in the board's registers to the estimates through the firmware and every program:
-// a wrong sign, unit, scale, time base or order of channels anywhere on the way moves an estimate
-// by far more than its standard deviation.
+// From the counts in the board's registers to the estimates, through the firmware and every
+// program. Any wrong sign, unit, scale, time base or channel order moves an estimate by far more
+// than its standard deviation.
 TEST_F(FirmwareDemo, CalibratesToTheSimulatedRigsParameters) {
   ASSERT_NO_FATAL_FAILURE(record("sim-furuta-hanging", "pulse", "3"));
   ASSERT_NO_FATAL_FAILURE(record("sim-furuta-hanging", "swing-up", "3"));
@@ -125,12 +125,12 @@ TEST_F(FirmwareDemo, CalibratesToTheSimulatedRigsParameters) {
     const double error = (parameter.value() - truth) / parameter.standard_deviation();
     std::cout << parameter.name() << ": " << error << " standard deviations\n";
     EXPECT_LT(std::abs(error), 3.0) << parameter.name();
-    // An interval so wide that anything fits would prove nothing.
+    // An interval that contains any value would prove nothing.
     EXPECT_LT(parameter.standard_deviation(), 0.1 * std::abs(truth)) << parameter.name();
   }
 }
 
-// The host's program is killed while the motor turns the rig: the motor must not go on.
+// The host's program is killed while the motor turns the rig: the motor must stop.
 TEST_F(FirmwareDemo, StopsTheMotorWhenTheHostIsKilled) {
   const QemuRig rig(firmware_iface::sim::load_sim_config(config("sim-furuta-hanging.textproto")),
                     files_.file("qemu"));
@@ -146,8 +146,8 @@ TEST_F(FirmwareDemo, StopsTheMotorWhenTheHostIsKilled) {
   EXPECT_EQ(rig.failure(), "");
 }
 
-// The image as rigcal-daq tests any unit. Some requirements are times: a machine that stalls breaks
-// them at random, a fault of the firmware each time.
+// rigcal-daq tests the image as any unit. Some requirements are time limits: a stalling machine
+// violates them at random, a firmware fault every time.
 TEST_F(FirmwareDemo, MeetsEveryRequirementOfTheProtocol) {
   constexpr int kAttempts = 3;
   std::string table;

@@ -34,7 +34,7 @@ HostLine::~HostLine() {
   ::close(unit_);
 }
 
-// Of a local socket the kernel counts what the other end has not read.
+// For a local socket the kernel counts the bytes that the other end has not read.
 std::uint64_t HostLine::bytes_to_unit() const {
   const std::uint64_t taken = taken_.load();
   int waiting = 0;

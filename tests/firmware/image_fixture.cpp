@@ -14,10 +14,10 @@
 namespace test_support {
 namespace {
 
-// Long enough for a loaded machine; nothing is asserted about time.
+// Long enough for a loaded machine. No duration is asserted.
 constexpr std::chrono::seconds kPatience{20};
 
-// How long a message may travel before the next tick is tried.
+// Longest travel time of a message before the next tick is tried.
 constexpr int kTravel_ms = 5;
 
 constexpr int kTicksPerCommand = 20;
@@ -60,7 +60,7 @@ void ImageTest::send_bytes(std::span<const std::uint8_t> bytes) {
 }
 
 void ImageTest::send(std::span<const std::uint8_t> message) {
-  // The zero ends whatever fragment the unit holds, as the protocol asks of a host.
+  // The zero ends any fragment that the unit holds, as the protocol requires of a host.
   std::array<std::uint8_t, 1 + FRAME_SIZE_BYTES_MAX> bytes{};
   const std::size_t size =
       frame_encode(message.data(), message.size(), bytes.data() + 1, bytes.size() - 1);
@@ -84,7 +84,7 @@ void ImageTest::take(std::span<const std::uint8_t> message) {
     messages_.emplace_back(message.begin(), message.end());
     return;
   }
-  if (!in_stream_) return;  // of the host before
+  if (!in_stream_) return;  // of the previous host
   sample_report sample{};
   ASSERT_TRUE(sample_report_decode(message.data(), message.size(), shape_, &sample));
   ASSERT_EQ(sample.sequence, samples_.size() & 0xFFFFU) << "no sample is lost";
@@ -142,7 +142,7 @@ hello_reply ImageTest::hello() {
       ADD_FAILURE() << "no answer to HELLO";
       break;
     }
-    // Answers to others are no reason to ask again: a second HELLO would end the next stream.
+    // Repeat only if nothing was answered: a second HELLO would end the next stream.
     if (answer.empty()) send(message);
     answer = await(MESSAGE_HELLO_REPLY, kTicksPerHello);
     if (!answer.empty()) hello_reply_decode(answer.data(), answer.size(), &reply);
@@ -171,7 +171,7 @@ void ImageTest::start_stream(std::uint8_t flags, std::uint8_t divider) {
   const configure_reply reply = configure(flags, divider);
   ASSERT_EQ(reply.result, CONFIGURE_DONE);
   if (divider != 1) return;
-  // The stream began some ticks ago; a count that no other tick has finds the sample of this one.
+  // The stream began some ticks ago. A count that is unique to this tick identifies its sample.
   const std::int32_t count = inputs_.encoder_counts[0];
   inputs_.encoder_counts[0] = kMark;
   tick();

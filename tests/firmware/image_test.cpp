@@ -23,12 +23,12 @@ using test_support::Misbehaviour;
 constexpr std::int32_t kStopDeadMan = 1;
 constexpr std::int32_t kStopException = 0x100;
 
-// The dead man lets a second pass under emulation; a loaded machine takes longer.
+// Under emulation the dead-man timer lets a second pass; a loaded machine takes longer.
 constexpr auto kDeadManPatience = 20s;
 
 using Image = ImageTest;
 
-/// So many requests for the longest answer.
+/// That many requests for the longest answer.
 Bytes many_hellos(int count) {
   Bytes message(HELLO_SIZE_BYTES);
   const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, 0xFFFF};
@@ -42,8 +42,8 @@ Bytes many_hellos(int count) {
   return hellos;
 }
 
-/// Instructions of each tick, from a trace of QEMU: the median and the longest. Those of interrupts
-/// above it are left out: no real line brings its bytes as fast as a socket does.
+/// Instructions of each tick, from a trace of QEMU: the median and the maximum. Higher interrupts
+/// are excluded: no real line delivers its bytes as fast as a socket.
 std::pair<int, int> instructions_per_tick(const std::string& trace_path) {
   std::ifstream trace(trace_path);
   std::vector<int> counts;
@@ -64,8 +64,8 @@ std::pair<int, int> instructions_per_tick(const std::string& trace_path) {
   return {counts[counts.size() / 2], counts.back()};
 }
 
-// A field at a wrong place, a description that is not the board's, memory taken for kept that is
-// not.
+// Catches a field at a wrong place, a description that is not the board's, and memory wrongly
+// treated as preserved.
 TEST_F(Image, IdentifiesItselfAfterPowerOn) {
   const hello_reply facts = hello();
   EXPECT_EQ(facts.protocol_version, PROTOCOL_VERSION);
@@ -100,7 +100,7 @@ TEST_F(Image, IdentifiesItselfAfterPowerOn) {
             facts.configuration_hash);
 }
 
-// Counts of another tick or channel, a sign lost on the way, a clock that does not count ticks.
+// Catches counts of another tick or channel, a lost sign, and a clock that does not count ticks.
 TEST_F(Image, SamplesTheCountsOfEveryTick) {
   constexpr unsigned kSeed = 5;
   SCOPED_TRACE(kSeed);
@@ -124,11 +124,11 @@ TEST_F(Image, SamplesTheCountsOfEveryTick) {
   }
 }
 
-// A pulse between two samples must not be lost, nor be reported twice.
+// A pulse between two samples must be reported exactly once.
 TEST_F(Image, ReportsAnIndexPulseInTheNextSampleOnce) {
   constexpr std::uint8_t kDivider = 4;
   hello();
-  inputs_.encoder_counts[0] = 1;  // until the pulse, which lasts for one tick
+  inputs_.encoder_counts[0] = 1;  // until the pulse, which lasts one tick
   start_stream(STREAM_ON | STREAM_MARKS, kDivider);
   ticks(9);
   inputs_.index_passed = 2;
@@ -151,8 +151,8 @@ TEST_F(Image, ReportsAnIndexPulseInTheNextSampleOnce) {
             1);
 }
 
-// A command in other units, of other sign, or reported other than put out. The converter has 14
-// bits.
+// Catches a command in another unit or with another sign, and a report that differs from the
+// output. The converter has 14 bits.
 TEST_F(Image, PutsOutTheCommandItReports) {
   start_driving();
   for (const auto& [command, expected] : std::vector<std::pair<int, int>>{
@@ -165,7 +165,7 @@ TEST_F(Image, PutsOutTheCommandItReports) {
   }
 }
 
-// One tick early or late on either side: the output ends at the first tick at or after the time.
+// The output ends at the first tick at or after the time to live. Catches one tick early or late.
 TEST_F(Image, SwitchesOffWhenTheTimeToLiveEnds) {
   for (const int ttl_ms : {20, 21, 100}) {
     SCOPED_TRACE(ttl_ms);
@@ -181,7 +181,7 @@ TEST_F(Image, SwitchesOffWhenTheTimeToLiveEnds) {
   }
 }
 
-// A command that was under way for too long must not drive; ten ticks are still recent.
+// A command that was in transit for too long must not drive; ten ticks are still recent.
 TEST_F(Image, RejectsACommandThatAnswersAnOldSample) {
   start_driving();
   ticks(20);
@@ -197,7 +197,7 @@ TEST_F(Image, RejectsACommandThatAnswersAnOldSample) {
   EXPECT_NE(sample_.status & STATUS_COMMAND_REJECTED, 0);
 }
 
-// A unit that arms on one frame, on a wrong or late token, or by CLEAR alone.
+// Catches a unit that arms on one frame, on a wrong or late token, or on CLEAR alone.
 TEST_F(Image, ArmsOnlyByBothStepsOfClear) {
   hello();
   start_stream();
@@ -235,13 +235,13 @@ TEST_F(Image, SwitchesOffWhenTheHostDies) {
   EXPECT_EQ(hello().fault_flags, FAULT_TTL);
 }
 
-// More bytes than the receiver holds, at once: some are lost, and nothing else.
+// More bytes at once than the receiver holds: some are lost, and nothing else happens.
 TEST_F(Image, SurvivesAnOverrunOfItsLine) {
   hello();
   start_stream();
   send_bytes(many_hellos(200));
   wait_until_line_is_idle();
-  unit_->tick(inputs_);  // takes what the receiver holds, and so ends the stream
+  unit_->tick(inputs_);  // takes the receiver's bytes, and so ends the stream
   for (int k = 0; k < 50; ++k) {
     receive(20);
     unit_->tick(inputs_);
@@ -258,7 +258,7 @@ TEST_F(Image, SurvivesAnOverrunOfItsLine) {
   drive(8000, 250);
 }
 
-// Damage anywhere in a frame: it is counted and does nothing.
+// A frame damaged anywhere is counted and has no effect.
 TEST_F(Image, DropsAndCountsDamagedFrames) {
   start_driving();
   const std::uint8_t before = sample_.error_count;
@@ -293,9 +293,9 @@ TEST_F(Image, TripsOnAFaultOfTheDriver) {
   drive(8000, 250);
 }
 
-// Work in a tick has a bound, also when the line is full of requests for the longest answer. QEMU
-// has no cycle counter; a Cortex-M4 takes less than two cycles for an instruction here, of 168 000
-// in a millisecond.
+// A tick's work is bounded, also when the line is full of requests for the longest answer. QEMU has
+// no cycle counter. A Cortex-M4 needs less than two cycles per instruction here, and a millisecond
+// has 168 000 cycles.
 TEST_F(Image, TicksTakeABoundedNumberOfInstructions) {
   const std::string trace = folder_.file("trace");
   boot({"-singlestep", "-d", "exec,nochain", "-D", trace});
@@ -316,10 +316,10 @@ TEST_F(Image, TicksTakeABoundedNumberOfInstructions) {
   EXPECT_LT(longest, 60'000);
 }
 
-/// What the unit does after it stopped itself.
+/// The unit after it has stopped itself.
 class StoppedImage : public ImageTest {
  protected:
-  // Off at once, then a reset; it knows its boots, its stream and the cause.
+  // Expects the output off at once, then a reset and a report of boots, stream and cause.
   void expect_restart(std::int32_t cause) {
     EXPECT_FALSE(output_.is_enabled);
     EXPECT_EQ(output_.command_q15, 0);
@@ -341,7 +341,7 @@ class StoppedImage : public ImageTest {
     EXPECT_EQ(configure(STREAM_ON).result, CONFIGURE_DONE);
   }
 
-  // Asks for it while the motor drives; the answer is the output that the handler switched off.
+  // Triggers the fault while the motor drives; output_ is then that of the fault handler.
   void misbehave(Misbehaviour misbehaviour) {
     start_driving();
     inputs_.misbehaviour = misbehaviour;
@@ -381,8 +381,8 @@ TEST_F(StoppedImage, HandlerOfAnUnexpectedInterruptSwitchesOff) {
   expect_restart(kStopException + 16 + 55);
 }
 
-// A reset that the firmware does not see coming, as by the independent watchdog: its memory is that
-// of the tick before.
+// A reset without the firmware's knowledge, as by the independent watchdog: memory is that of the
+// tick before.
 TEST_F(StoppedImage, ResetFromOutsideKeepsTheMemory) {
   start_driving();
   inputs_.misbehaviour = Misbehaviour::kReset;
@@ -398,7 +398,7 @@ TEST_F(StoppedImage, ResetFromOutsideKeepsTheMemory) {
   EXPECT_EQ(facts.fault_flags, FAULT_BOOT);
 }
 
-// Memory that is not kept must not be taken for kept, and a new power-on counts from the beginning.
+// Lost memory must not be treated as preserved, and a new power-on counts from the beginning.
 TEST_F(StoppedImage, PowerLossForgetsEverything) {
   start_driving();
   boot();

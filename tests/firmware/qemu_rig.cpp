@@ -18,10 +18,10 @@ constexpr int kRigPriority = 46;  // below that of rigcal-daq, above that of QEM
 constexpr double kCommandMax_V = 10.0;  // of the image's motor
 constexpr double kPpm = 1e-6;
 
-// After being held up the rig runs at most twice as fast as the clock, so that a host keeps up too.
+// After a delay the rig runs at most twice as fast as the clock, so that a host keeps up too.
 constexpr int kCatchUp = 2;
 
-// Longer than the unit's dead man: a unit that does not answer for so long has been reset.
+// Longer than the unit's dead-man time: a unit that does not answer for this long has been reset.
 constexpr milliseconds kResetPatience{1500};
 
 }  // namespace

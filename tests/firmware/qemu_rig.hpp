@@ -11,16 +11,16 @@
 
 namespace test_support {
 
-/// The rig as of a tick.
+/// State of the rig at a tick.
 struct RigState {
-  std::uint64_t ticks = 0;  ///< that the unit answered
+  std::uint64_t ticks = 0;  ///< answered by the unit
   std::uint64_t resets = 0;
   BoardOutput output;
   firmware_iface::sim::JointState joints;
 };
 
 /// A simulated rig on the emulated unit, in real time on a thread of its own. The rig waits for the
-/// unit's answer to each tick: on a loaded machine both fall behind the clock and catch up, without
+/// unit's answer to each tick. On a loaded machine both fall behind the clock and catch up, without
 /// a change to the motion. If the simulation file has a hand, it holds the rig until let_go().
 class QemuRig {
  public:
@@ -35,16 +35,16 @@ class QemuRig {
   std::uint16_t port() const { return unit_.port(); }
   RigState state() const;
 
-  /// At the next tick, once; a driver fault until kNone.
+  /// Injects the fault once, at the next tick; a driver fault lasts until kNone.
   void misbehave(Misbehaviour misbehaviour) { misbehaviour_.store(misbehaviour); }
 
-  /// No more ticks, as if the rig's timer had stopped, until they go on.
+  /// Stops or resumes the ticks, as if the rig's timer had failed.
   void set_stopped(bool stopped) { stopped_.store(stopped); }
 
   /// The hand lets the rig go.
   void let_go() { let_go_.store(true); }
 
-  /// Why the thread ended before the object, empty if it did not.
+  /// Why the thread ended before the object; empty if it did not.
   std::string failure() const;
 
  private:
@@ -60,7 +60,7 @@ class QemuRig {
   std::atomic<bool> stopped_{false};
   std::atomic<bool> let_go_{false};
   std::atomic<bool> ended_{false};
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the following members
   RigState state_;
   std::string failure_;
   std::thread thread_;

@@ -1,4 +1,4 @@
-// A simulated rig on the firmware's image, for people: what rigcal-sim is, with the unit emulated.
+// A simulated rig on the firmware's image, for interactive use: rigcal-sim with an emulated unit.
 
 #include <poll.h>
 #include <unistd.h>

@@ -41,7 +41,7 @@ std::vector<std::string> qemu_command(const std::vector<std::string>& options) {
   return command;
 }
 
-// QEMU's threads hand each byte to one another, which takes half the time on the same processor.
+// QEMU's threads pass each byte to one another, which takes half the time on one processor.
 void stay_on_one_processor() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -85,7 +85,7 @@ void QemuUnit::send(const BoardInputs& inputs) {
                                 (inputs.index_passed & 3) << 3 | (inputs.home_closed & 3) << 5),
       number_};
   for (std::size_t k = 0; k < inputs.encoder_counts.size(); ++k) {
-    // The change as the counter of a timer has it, modulo 2^32; its sign is the lowest bit.
+    // The change as a timer's counter holds it, modulo 2^32; its sign is the lowest bit.
     const auto change =
         static_cast<std::int32_t>(static_cast<std::uint32_t>(inputs.encoder_counts[k]) -
                                   static_cast<std::uint32_t>(counts_[k]));
@@ -105,7 +105,7 @@ void QemuUnit::send(const BoardInputs& inputs) {
 
 std::optional<QemuUnit::Answer> QemuUnit::read_answer(steady_clock::time_point end) {
   for (;;) {
-    // An answer that was cut off by a reset is followed by a first byte.
+    // After an answer that a reset cut off, the next byte is a first byte.
     while (received_.size() > 1) {
       const auto next = std::find_if(received_.begin() + 1, received_.end(),
                                      [](std::uint8_t byte) { return byte >= kFirstByte; });
@@ -149,7 +149,7 @@ std::optional<BoardOutput> QemuUnit::next_output(milliseconds patience) {
 }
 
 void QemuUnit::wait_until_up(const BoardInputs& inputs) {
-  counts_ = inputs.encoder_counts;  // where the counters of a unit that was reset begin
+  counts_ = inputs.encoder_counts;  // start of the counters after a reset of the unit
   const auto end = steady_clock::now() + kBootPatience;
   while (!tick(inputs, kBootStep)) {
     if (steady_clock::now() > end) throw std::runtime_error("the image does not answer: " + log());

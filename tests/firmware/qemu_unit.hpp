@@ -13,7 +13,7 @@
 
 namespace test_support {
 
-/// What the emulated board can be asked to do wrong, as in firmware/board/qemu/board_qemu.c.
+/// Faults that the emulated board can be commanded to show, as in firmware/board/qemu/board_qemu.c.
 enum class Misbehaviour : std::uint8_t {
   kNone,
   kHang,                  ///< the tick does not end
@@ -24,31 +24,31 @@ enum class Misbehaviour : std::uint8_t {
   kReset,        ///< from outside the firmware, as by the independent watchdog
 };
 
-/// What the board reads at a tick.
+/// Inputs of the board at a tick.
 struct BoardInputs {
-  std::array<std::int32_t, 2> encoder_counts{};  ///< 0 where the board was when it started
+  std::array<std::int32_t, 2> encoder_counts{};  ///< 0: position at the board's start
   std::uint8_t index_passed = 0;                 ///< bit i: encoder i
   std::uint8_t home_closed = 0;
   Misbehaviour misbehaviour = Misbehaviour::kNone;
 };
 
-/// What the board puts out.
+/// Outputs of the board.
 struct BoardOutput {
   bool is_enabled = false;
   std::int16_t command_q15 = 0;
 };
 
-/// The firmware's image under qemu-system-arm. The unit's serial line is a TCP port; counts and
-/// output travel over a second line, which this object holds: it gives the unit its ticks. QEMU is
+/// The firmware's image under qemu-system-arm. The unit's serial line is a TCP port. Counts and
+/// output travel over a second line, which this object uses to give the unit its ticks. QEMU is
 /// killed with the object, or when the process ends.
 class QemuUnit {
  public:
   static constexpr std::chrono::microseconds kTick{2000};  ///< of the unit's clock
 
   struct Settings {
-    std::string log_path;       ///< takes what QEMU prints
-    std::uint16_t port = 0;     ///< of the unit's serial line; 0: one that the kernel chooses
-    bool in_real_time = false;  ///< asks for a real-time priority, and stays on one processor
+    std::string log_path;       ///< file for QEMU's messages
+    std::uint16_t port = 0;     ///< of the unit's serial line; 0: chosen by the kernel
+    bool in_real_time = false;  ///< requests a real-time priority, and stays on one processor
     std::vector<std::string> options = {};  ///< further arguments of QEMU
   };
 
@@ -62,17 +62,17 @@ class QemuUnit {
   std::uint16_t port() const { return host_line_->port(); }
   std::string url() const { return "tcp://127.0.0.1:" + std::to_string(port()); }
 
-  /// Bytes that have come in at the port and that the unit has received or lost.
+  /// Bytes from the port that the unit has received or lost.
   std::uint64_t bytes_to_unit() const { return host_line_->bytes_to_unit(); }
 
-  /// Runs one tick. Nothing, if no answer comes within the time.
+  /// Runs one tick. Empty if no answer comes within the time.
   std::optional<BoardOutput> tick(const BoardInputs& inputs,
                                   std::chrono::milliseconds patience = std::chrono::seconds(20));
 
-  /// What the board puts out next of itself, without a tick.
+  /// The next output that the board reports without a tick.
   std::optional<BoardOutput> next_output(std::chrono::milliseconds patience);
 
-  /// Ticks until one is answered, as after a reset of the unit, whose line loses bytes meanwhile.
+  /// Ticks until one is answered, as after a reset of the unit, whose line then loses bytes.
   /// @throws std::runtime_error  if none is within 20 s
   void wait_until_up(const BoardInputs& inputs = {});
 

@@ -31,7 +31,7 @@ TEST(BaudBudget, AgreesWithTheProtocolsTable) {
   EXPECT_FALSE(full(16, 8, false).fits);
 }
 
-// A person must be able to check the refusal and know what to do.
+// The refusal must show its arithmetic and the remedies.
 TEST(BaudBudget, RefusalShowsTheArithmeticAndTheWaysOut) {
   const auto refused = check_baud_budget(230'400, {2, 1000.0, false});
   ASSERT_FALSE(refused.ok());
@@ -52,7 +52,7 @@ TEST(Url, IsTakenApart) {
   EXPECT_EQ(parse_url("sim:configs/x.textproto").value().address, "configs/x.textproto");
 }
 
-// Each mistake in a URL gets its own message, naming the URL.
+// Each mistake in a URL gets its own message, which quotes the URL.
 TEST(Url, MistakesAreNamed) {
   const auto complaint = [](const std::string& url) {
     const auto opened = open_transport(url);

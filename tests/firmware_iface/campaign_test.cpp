@@ -6,9 +6,9 @@
 #include "tests/firmware_iface/virtual_rig.hpp"
 #include "tests/support/seeded_runs.hpp"
 
-// Many short lives of a unit on a bad line, in virtual time. Whatever happens, every sample the
-// unit sent is received once or counted as lost, and the output is zero within the ttl of the last
-// command that reached the unit. Each life follows from its seed alone.
+// Many short sessions of a unit on a bad line, in virtual time. Every sample that the unit sent is
+// received once or counted as lost, and the output is zero within the ttl of the last command that
+// reached the unit. Each session is a function of its seed.
 
 namespace {
 
@@ -19,7 +19,7 @@ using virtual_rig::VirtualRig;
 
 constexpr int kTtl_ms = 20;
 
-// Every seed draws its own mixture of faults; about a third of the lives have none of one kind.
+// Every seed draws its own mixture of faults. Each kind is absent in about a third of the sessions.
 sim::SimulationSettings draw_settings(std::mt19937_64& random, bool compact) {
   sim::SimulationSettings settings = settings_at(compact ? 230'400 : 921'600);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
@@ -62,7 +62,7 @@ struct Outcome {
   std::uint64_t damaged = 0;
 };
 
-// Connects and starts the stream, however often that takes on this line.
+// Connects and starts the stream, with as many attempts as this line needs.
 bool begin(VirtualRig& rig, const StreamSettings& stream) {
   const RequestSettings patient{.reply_timeout = 30ms, .attempts_max = 100};
   for (int attempt = 0; attempt < 10; ++attempt) {
@@ -80,7 +80,7 @@ void live(std::uint64_t seed, Outcome& outcome) {
 
   UnitSample sample;
   std::uint64_t next_sequence = 0;
-  std::uint64_t listed = 0;  // samples received and gaps listed, as a recorder would see them
+  std::uint64_t listed = 0;  // received samples and listed gaps, as seen by a recorder
   int silent_periods = 0;
   const Nanoseconds end = rig.transport->now() + 600ms;
   while (rig.transport->now() < end) {
@@ -95,15 +95,15 @@ void live(std::uint64_t seed, Outcome& outcome) {
       }
       rig.link->write_command(std::array{2.0}, kTtl_ms);
     } else if (++silent_periods > 100 || status == ReadStatus::kInconsistent) {
-      ASSERT_TRUE(begin(rig, stream));  // the unit was reset
+      ASSERT_TRUE(begin(rig, stream));  // after a reset of the unit
       next_sequence = 0;
       silent_periods = 0;
     }
     ASSERT_TRUE(!rig.unit().is_tripped() || rig.unit().output_V() == 0.0);
   }
 
-  // The host falls silent. What is still on the line to the unit may yet arrive (and be delayed by
-  // a stall of up to 100 ms each); a ttl after the last of it the output is zero for good.
+  // The host falls silent. Bytes on the line to the unit may still arrive, each delayed by a stall
+  // of up to 100 ms. One ttl after the last of them the output must stay zero.
   const Nanoseconds silent_from = rig.transport->now();
   Nanoseconds last_arrival = silent_from;
   while (rig.transport->now() < silent_from + 2s) {
@@ -117,12 +117,12 @@ void live(std::uint64_t seed, Outcome& outcome) {
     rig.link->read_sample(rig.transport->now() + 1ms, sample);
   }
 
-  // The books: with a clean line the unit tells how many samples it sent, in total.
+  // Balance: on a clean line the unit reports its total number of samples sent.
   end_faults(rig);
   const auto stopped = rig.link->stop_stream();
   ASSERT_TRUE(stopped.ok() || rig.link->connect().ok());
   const LinkCounters& link = rig.link->counters();
-  // By the unit's own clock, which may be off by 200 ppm: 4 µs of the ttl.
+  // Measured by the unit's own clock, which may be off by 200 ppm: 4 µs of the ttl.
   EXPECT_LE(rig.unit().counters().unattended_max, std::chrono::milliseconds(kTtl_ms) + 5us);
   EXPECT_EQ(link.samples_received + link.samples_lost, rig.unit().counters().samples_sent);
   EXPECT_GE(link.samples_received + link.samples_lost, listed);
@@ -148,7 +148,7 @@ TEST_P(Campaign, AccountsForEverySampleAndNeverDrivesInSilence) {
     if (HasFailure()) return;
   }
   if (count < 10) return;
-  // The campaign is worth nothing if nothing happens in it.
+  // A campaign without faults would prove nothing.
   const auto lives = static_cast<std::uint64_t>(count);
   EXPECT_GT(outcome.received, 200 * lives);
   EXPECT_GT(outcome.lost, 5 * lives);

@@ -36,7 +36,7 @@ std::vector<std::string> ids_of(const Report& report, Verdict verdict) {
   return ids;
 }
 
-/// What did not pass, and why.
+/// The checks that did not pass, with their reasons.
 std::string not_passed(const Report& report) {
   std::string text = report.trouble;
   for (const Row& row : report.rows) {
@@ -58,14 +58,14 @@ double figure(const Report& report, const std::string& id) {
 struct GoodBoard {
   std::string name;
   std::function<void(unit_description&)> describe = {};
-  std::vector<std::string> not_tested = {};  // what this unit cannot be asked
+  std::vector<std::string> not_tested = {};  // checks that do not apply to this unit
 };
 
 void PrintTo(const GoodBoard& board, std::ostream* out) { *out << board.name; }
 
 class GoodUnit : public ::testing::TestWithParam<GoodBoard> {};
 
-// A check that expects of a unit what PROTOCOL.md does not fails here.
+// Fails if a check expects something of a unit that PROTOCOL.md does not require.
 TEST_P(GoodUnit, PassesAllThatItCanBeAsked) {
   unit_description description = usual_board();
   if (GetParam().describe) GetParam().describe(description);
@@ -136,13 +136,13 @@ struct GoodLine {
 
 class SimulatedLine : public ::testing::TestWithParam<GoodLine> {};
 
-// Over lines that are slow, late and have their own clock at the other end.
+// Over slow lines with delays, and with another clock rate at the far end.
 TEST_P(SimulatedLine, SimulatedUnitPasses) {
   sim::SimulationSettings settings;
   settings.unit.clock_error_ppm = GetParam().clock_error_ppm;
   settings.unit.inertial_count = 1;
   settings.unit.encoder[1].index = true;
-  settings.unit.clock_start_us = 0xFFFFFFFF - 1'500'000;  // it wraps during the test
+  settings.unit.clock_start_us = 0xFFFFFFFF - 1'500'000;  // wraps during the test
   settings.to_host = {
       .baud_rate = GetParam().baud_rate, .latency = GetParam().latency, .faults = {}};
   settings.to_unit = settings.to_host;
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance, SimulatedLine,
                                            GoodLine{0, 5ms, -100.0}),
                          [](const auto& entry) { return "Line" + std::to_string(entry.index); });
 
-// The output never gets more than what was asked for.
+// The output never exceeds the requested command.
 TEST(Conformance, DrivesWithTheCommandAskedFor) {
   CoreBoard board(usual_board());
   EXPECT_TRUE(test_of(board, {.command = -0.1}).has_passed());
@@ -176,7 +176,7 @@ TEST(Conformance, DrivesWithTheCommandAskedFor) {
   EXPECT_LE(board.output_q15_max(), 3277 + 8);  // 12 bits: half a step of 16
 }
 
-// A unit that somebody has talked to shows no first answers.
+// A unit with an earlier session does not give the first answers after a reset.
 TEST(Conformance, TestsAResetOnlyWhereThereWasOne) {
   CoreBoard board(usual_board());
   EXPECT_TRUE(test_of(board).has_passed());
@@ -194,12 +194,12 @@ TEST(Conformance, RunsSelectedChecksAlone) {
             (std::vector<std::string>{"F6a", "F6b", "F6c", "H1", "C8", "R4b"}));
 }
 
-// --- Bad units ---
+// --- Faulty units ---
 
 class Planted : public ::testing::TestWithParam<PlantedFault> {};
 
-// Each fault must show in the line of its requirement: in another one it would mislead whoever
-// writes the firmware.
+// Each fault must show at its own requirement. At another one it would mislead the author of the
+// firmware.
 TEST_P(Planted, FailsAtItsLineAlone) {
   const PlantedFault& planted = GetParam();
   unit_description description = usual_board();
@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance, Planted, ::testing::ValuesIn(planted_fault
                            return name;
                          });
 
-// A check that passes whatever the unit does is none.
+// A check that passes whatever the unit does is useless.
 TEST(Conformance, EveryCheckFailsForSomePlantedFault) {
   std::set<std::string> planted;
   for (const PlantedFault& fault : planted_faults()) planted.insert(fault.id);
@@ -233,7 +233,7 @@ TEST(Conformance, EveryCheckFailsForSomePlantedFault) {
   }
 }
 
-// A unit whose time to live never ends fails where it matters, and the test comes to an end.
+// A unit whose time to live never ends fails that check, and the test itself ends.
 TEST(Conformance, FindsATimeToLiveThatNeverEnds) {
   BoardFault fault;
   fault.after_message = [](unit& core, const std::vector<std::uint8_t>&) {
@@ -261,9 +261,9 @@ TEST(Conformance, SaysWhenTheUnitIsNotTripped) {
   EXPECT_FALSE(cleared.has_passed());
 }
 
-// --- What ends a test ---
+// --- What ends a test early ---
 
-/// A board whose host may stop: its port closes, it is interrupted, or it is late.
+/// A board whose host may fail: its port closes, it is interrupted, or it is late.
 class HostTransport final : public Transport {
  public:
   explicit HostTransport(CoreBoard& board) : board_(&board) {}
@@ -279,7 +279,7 @@ class HostTransport final : public Transport {
   void close() noexcept override { board_->close(); }
   const TransportReport& report() const noexcept override { return board_->report(); }
 
-  /// The board lives on while nobody reads; what it sends waits.
+  /// The board keeps running while nobody reads, and its output waits.
   void stall(Nanoseconds duration) { board_->let_pass(duration); }
 
   std::function<void(int reads)> on_read;
@@ -319,7 +319,7 @@ TEST(Conformance, EndsWhenThePortCloses) {
   EXPECT_FALSE(report.has_passed());
 }
 
-// A computer that sleeps for longer than the time to live would otherwise fail a good unit.
+// A computer that sleeps longer than the time to live would otherwise fail a good unit.
 TEST(Conformance, RepeatsAFailedCheckWhenTheHostWasLate) {
   CoreBoard board(usual_board());
   HostTransport host(board);
@@ -361,10 +361,10 @@ TEST(Conformance, EndsAtAUnitOfAnotherVersion) {
   EXPECT_FALSE(report.has_passed());
 }
 
-// --- The page ---
+// --- The protocol page ---
 
-// Whoever reads a number in the table finds it in PROTOCOL.md, and each requirement on a unit there
-// is tested, implied by a test, or named as one that only the board can show.
+// Every number in the test's table must be in PROTOCOL.md. Each requirement on a unit there is
+// tested, implied by a test, or listed as one that only the board can show.
 TEST(Conformance, CoversTheRequirementsOfTheProtocol) {
   std::ifstream in(test_support::source_folder() + "/firmware_iface/PROTOCOL.md");
   std::set<std::string> required;

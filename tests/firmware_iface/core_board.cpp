@@ -32,13 +32,13 @@ CoreBoard::CoreBoard(const unit_description& description, BoardFault fault)
   unit_init(&core_, &description_, &memory, 20260101, 0);
 }
 
-// Between ticks the unit's clock runs on.
+// Unit clock, which runs on between ticks.
 std::uint64_t CoreBoard::unit_us() const {
   return static_cast<std::uint64_t>(
       std::floor(static_cast<double>(now_.count()) * 1e-3 / fault_.tick_length));
 }
 
-// Lets time pass until the next tick, or else until the deadline.
+// Advances time to the next tick, or to the deadline if that is earlier.
 bool CoreBoard::tick_by(Nanoseconds deadline) {
   const double period_ns = 1e9 / description_.tick_rate_Hz * fault_.tick_length;
   const Nanoseconds next(std::llround(std::ceil(static_cast<double>(ticks_) * period_ns)));

@@ -10,23 +10,23 @@
 
 namespace firmware_iface {
 
-/// What goes wrong in a unit: each function may change what passes it. All empty: a good unit.
+/// Faults of a unit: each function may change the data that pass it. All empty: a good unit.
 struct BoardFault {
-  /// A frame from the host, without its delimiter, before the core reads it. False drops it.
+  /// Called with each frame from the host, without delimiter, before it is read. False drops it.
   std::function<bool(unit& core, std::vector<std::uint8_t>& frame)> before_frame;
-  /// A good message from the host, before and after the core takes it.
+  /// Called with each good message from the host, before and after the core handles it.
   std::function<void(unit& core, std::vector<std::uint8_t>& message)> before_message;
   std::function<void(unit& core, const std::vector<std::uint8_t>& message)> after_message;
   std::function<void(unit& core)> after_tick;  ///< before the sample is sent
-  /// A message of the unit, before it is sent. False drops it.
+  /// Called with each message of the unit before it is sent. False drops it.
   std::function<bool(unit& core, std::vector<std::uint8_t>& message)> before_sending;
-  double tick_length = 1.0;      ///< of the unit's ticks, by the host's clock, over what it claims
-  bool forgets_at_tick = false;  ///< the part of a frame that has come
-  std::string banner;            ///< text that it sends when it refuses a CONFIGURE
+  double tick_length = 1.0;      ///< true tick length over the stated one
+  bool forgets_at_tick = false;  ///< loses the received part of a frame
+  std::string banner;            ///< text sent when it refuses a CONFIGURE
 };
 
-/// The firmware's core on a board of our own, in virtual time, behind a line that delivers at once.
-/// Encoders stand still. Unlike the simulated unit it may have any number of parts, and a fault.
+/// The firmware's core on a simulated board, in virtual time and on a line without delay. Its
+/// encoders stand still. Unlike the simulated unit it may have any number of parts, and a fault.
 class CoreBoard final : public Transport {
  public:
   explicit CoreBoard(const unit_description& description, BoardFault fault = {});
@@ -37,11 +37,11 @@ class CoreBoard final : public Transport {
   void close() noexcept override { is_open_ = false; }
   const TransportReport& report() const noexcept override { return report_; }
 
-  /// Time in which nobody reads or writes; what the board sends waits.
+  /// Lets time pass without reading or writing. Data sent by the board wait.
   void let_pass(Nanoseconds duration);
 
   unit& core() { return core_; }
-  int output_q15_max() const { return output_q15_max_; }  ///< that the power stage ever got
+  int output_q15_max() const { return output_q15_max_; }  ///< largest power stage input
 
  private:
   bool tick_by(Nanoseconds deadline);
@@ -57,7 +57,7 @@ class CoreBoard final : public Transport {
   FrameDecoder to_host_;
   Nanoseconds now_{0};
   std::uint64_t ticks_ = 0;
-  std::vector<std::uint8_t> frame_;  // from the host, so far
+  std::vector<std::uint8_t> frame_;  // bytes received from the host so far
   std::vector<std::uint8_t> out_;    // to the host
   bool is_open_ = true;
   int output_q15_max_ = 0;

@@ -6,21 +6,21 @@
 #include "firmware_iface/conformance/messages.hpp"
 #include "tests/firmware_iface/core_board.hpp"
 
-/// What planted faults are made of: frames taken apart, and hooks of a BoardFault that change one
+/// Building blocks of injected faults: parsing of frames, and hooks of a BoardFault that change one
 /// kind of message.
 namespace firmware_iface::fault_hooks {
 
 using conformance::Bytes;
 using conformance::message_of;
 
-/// Message and CRC of a frame without its delimiter; nothing if that is no COBS sequence.
+/// Message and CRC of a frame without its delimiter. Empty if it is no COBS sequence.
 std::optional<Bytes> plain_of(const Bytes& frame);
 
-/// The message in it, whatever its CRC-32C; nothing if there is no room for both.
+/// The message in the frame, whether or not its CRC-32C is right. Empty if the frame is too short.
 std::optional<Bytes> message_in(const Bytes& frame);
 std::uint32_t crc_in(const Bytes& frame);
 
-/// Makes a frame, without delimiter, of the message.
+/// Replaces the frame by one of the message, without delimiter.
 void put(Bytes& frame, const Bytes& message);
 
 using MessageHook = std::function<void(unit&, Bytes&)>;
@@ -28,7 +28,7 @@ using SendingHook = std::function<bool(unit&, Bytes&)>;
 MessageHook on_command(std::function<void(unit&, command_request&)> change);
 MessageHook on_configure(std::function<void(unit&, configure_request&)> change);
 MessageHook on_clear(std::function<void(unit&, clear_request&)> change);
-/// Of messages of that type. The change returns false to drop one.
+/// Hook for messages of that type. The change returns false to drop one.
 SendingHook on_sending(std::uint8_t type, std::function<bool(unit&, Bytes&)> change);
 SendingHook on_sample(std::function<void(unit&, Bytes&)> change);
 
@@ -45,7 +45,7 @@ inline constexpr std::size_t kConfigureSamples = 6;
 inline constexpr std::size_t kConfigureStart = 10;
 
 bool enables(const command_request& command);
-std::uint32_t newest(const unit& core);  ///< number of the newest sample
+std::uint32_t newest(const unit& core);  ///< sequence number of the newest sample
 std::uint32_t latch_us(const unit& core, std::uint32_t sample);
 
 }  // namespace firmware_iface::fault_hooks

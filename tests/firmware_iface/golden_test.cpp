@@ -21,7 +21,7 @@ namespace {
 using protocol_document::GoldenVector;
 using Bytes = std::vector<std::uint8_t>;
 
-// Assigns a field of the vector to a member of whatever integer type.
+// Assigns a field of the vector to a member of any integer type.
 template <typename Integer>
 void take(const GoldenVector& vector, const std::string& name, Integer& member,
           std::size_t index = 0) {
@@ -238,8 +238,8 @@ const std::map<std::string, std::function<Bytes(const GoldenVector&)>>& encoders
   return kEncoders;
 }
 
-// The vectors were computed by a separate program from the text of the layout block. A field at a
-// wrong offset, of wrong width or byte order, a wrong CRC, seed or stuffing changes the bytes.
+// The vectors were computed by a separate program from the layout block. Catches a field at a wrong
+// offset, of wrong width or byte order, and a wrong CRC, seed or stuffing.
 TEST(Protocol, EncodersWriteTheGoldenBytes) {
   const std::vector<GoldenVector> vectors = protocol_document::golden_vectors();
   std::map<std::string, int> covered;
@@ -256,7 +256,7 @@ TEST(Protocol, EncodersWriteTheGoldenBytes) {
   EXPECT_EQ(covered.size(), encoders().size()) << "every message has a golden vector";
 }
 
-// Decoders are the inverse: what they read from the golden bytes, encoded again, is the same.
+// Decoding the golden bytes and encoding the result must give the same bytes.
 TEST(Protocol, DecodersReadTheGoldenBytesBack) {
   for (const GoldenVector& vector : protocol_document::golden_vectors()) {
     SCOPED_TRACE(vector.message);
@@ -360,14 +360,14 @@ TEST(Protocol, DecodersReadTheGoldenBytesBack) {
   }
 }
 
-// A changed layout with an unchanged hash would let two ends misread each other.
+// With a changed layout and an unchanged hash, two ends could misread each other.
 TEST(Protocol, LayoutHashIsThatOfTheDocument) {
   const std::string layout = protocol_document::fenced_block("layout");
   EXPECT_EQ(LAYOUT_HASH,
             crc32c(0, reinterpret_cast<const std::uint8_t*>(layout.data()), layout.size()));
 }
 
-// Sizes in the code against the widths in the document, for every number of parts.
+// Compares the code's sizes with the document's widths, for every number of parts.
 TEST(Protocol, SizesAreThoseOfTheLayout) {
   const auto lines = protocol_document::layout_lines();
   ASSERT_EQ(lines.size(), encoders().size());
@@ -396,7 +396,7 @@ TEST(Protocol, SizesAreThoseOfTheLayout) {
   }
 }
 
-// Published check values; for CRC-16/0x5935 one from a bit-by-bit division done here.
+// Published check values. That of CRC-16/0x5935 comes from a bit-by-bit division in this test.
 TEST(Crc, MatchesCheckValues) {
   const std::string digits = "123456789";
   const auto* data = reinterpret_cast<const std::uint8_t*>(digits.data());
@@ -411,7 +411,7 @@ TEST(Crc, MatchesCheckValues) {
   EXPECT_EQ(crc16_5935(0, data, digits.size()), remainder);
 }
 
-// The seed keeps ends of different layouts apart: a frame under one is refused under another.
+// The seed separates ends of different layouts: a frame of one is refused by the other.
 TEST(Crc, DependsOnTheSeed) {
   const std::array<std::uint8_t, 3> data = {1, 2, 3};
   EXPECT_NE(crc32c(0, data.data(), data.size()), crc32c(1, data.data(), data.size()));

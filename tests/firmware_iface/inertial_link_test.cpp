@@ -22,7 +22,7 @@ sim::SimulationSettings with_sensors(int baud_rate, int count) {
   return settings;
 }
 
-// Hanging at rest gravity is along −x of the pendulum: −g in counts, and no rate.
+// Hanging at rest, gravity is along −x of the pendulum: the reading is −g in counts, and no rate.
 TEST(InertialLink, ReadingsBelongToTheSampleTheyFollow) {
   sim::SimulationSettings settings = with_sensors(921'600, 2);
   settings.unit.inertial[1].divider = 5;
@@ -76,7 +76,7 @@ TEST(InertialLink, NothingIsSentUnlessAskedFor) {
   EXPECT_EQ(rig.link->facts().inertial_ticks[0], 1);
 }
 
-// On a line that loses frames every reading handed over is that of its own sample, and those whose
+// On a line that loses frames, every delivered reading belongs to its own sample. Readings whose
 // sample was lost are counted.
 TEST(InertialLink, ReadingsOfALostSampleAreLostWithIt) {
   sim::SimulationSettings settings = with_sensors(921'600, 1);
@@ -117,7 +117,7 @@ TEST(InertialLink, DropoutsAreMissingAndTheRestStays) {
   EXPECT_EQ(second, 1000);
 }
 
-// The unit knows which sensors it has and how often it reads them; so does the host's message.
+// The host refuses a sensor that the unit lacks, and a rate that the unit cannot give.
 TEST(InertialLink, ImpossibleDividersAreRefused) {
   sim::SimulationSettings settings = with_sensors(921'600, 1);
   settings.unit.inertial[0].divider = 4;
@@ -159,8 +159,8 @@ TEST(InertialLink, BudgetAgreesWithTheProtocolsTable) {
   }
 }
 
-// The control loop closes over encoders: with four inertial sensors samples come no later, and
-// commands take effect after the same tick.
+// The control loop uses encoders only: with four inertial sensors samples come no later, and
+// commands act after the same tick.
 TEST(InertialLink, SamplesAreAsEarlyAsWithout) {
   for (const int count : {0, 4}) {
     SCOPED_TRACE(count);
@@ -171,11 +171,11 @@ TEST(InertialLink, SamplesAreAsEarlyAsWithout) {
     for (int k = 0; k < 50; ++k) {
       const UnitSample sample = rig.read();
       rig.link->write_command(std::array{0.0}, 20);
-      if (k < 10) continue;  // the reply to CONFIGURE fills the line for a while
+      if (k < 10) continue;  // the reply to CONFIGURE occupies the line for a while
       const double on_the_line_us = 30 * 10 / 0.9216;
       const auto late_us = static_cast<double>(sample.received.count()) / 1e3 -
                            static_cast<double>(sample.unit_time_us);
-      EXPECT_NEAR(late_us, on_the_line_us, 60.0);  // the unit's boot and the last byte's end
+      EXPECT_NEAR(late_us, on_the_line_us, 60.0);  // unit's boot and end of last byte
     }
     EXPECT_EQ(rig.link->counters().command_delay_ticks_max, 1);
   }

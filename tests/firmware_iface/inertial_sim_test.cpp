@@ -13,8 +13,8 @@ using namespace firmware_iface::sim;
 
 constexpr Vector3 kUp = {0.0, 1.0, 0.0};
 
-/// Where a body's sensor is, and along which axes it reads, by rotations alone: written apart from
-/// the plants' derivatives.
+/// Position of a sensor and its axes, computed by rotations alone, independently of the plants'
+/// derivatives.
 struct Pose {
   Vector3 at{};
   std::array<Vector3, 3> axes{};
@@ -26,7 +26,7 @@ Pose sensor_pose(std::array<Vector3, 3> body, Vector3 centre, const InertialSett
     pose.at = sum(pose.at, scaled(sensor.point[k], body[k]));
     Vector3 unit{};
     unit[k] = 1.0;
-    const Vector3 own = rotated(unit, sensor.mounting);  // in the body
+    const Vector3 own = rotated(unit, sensor.mounting);  // in the body's frame
     for (std::size_t j = 0; j < 3; ++j) {
       pose.axes[k] = sum(pose.axes[k], scaled(own[j], body[j]));
     }
@@ -52,7 +52,7 @@ Pose pendulum_pose(const PendulumParameters& p, const JointArray& q,
   return sensor_pose({rod, cross(hinge, rod), hinge}, scaled(p.center_distance, rod), sensor);
 }
 
-/// What a sensor reads by differences of its pose over time, along a motion of constant
+/// A sensor's reading from differences of its pose over time, along a motion of constant
 /// accelerations.
 template <typename PoseOf>
 std::array<double, 6> by_differences(const PoseOf& pose_of, const JointState& state,
@@ -71,7 +71,7 @@ std::array<double, 6> by_differences(const PoseOf& pose_of, const JointState& st
   const Vector3 felt = difference(a, gravity);
   std::array<double, 6> reading{};
   for (std::size_t k = 0; k < 3; ++k) {
-    // ω · e_k by how e_{k+1} turns toward e_{k+2}.
+    // ω · e_k from the rate at which e_{k+1} turns toward e_{k+2}.
     const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
     reading[k] = dot(scaled(0.5 / h, difference(after.axes[i], before.axes[i])), now.axes[j]);
     reading[k + 3] = dot(felt, now.axes[k]);
@@ -91,7 +91,7 @@ void expect_reading(const std::array<double, 6>& expected, const std::array<doub
   for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(actual[k], expected[k], 2e-5) << k;
 }
 
-// Every term of the motion of a point, and the mounting: each body of each plant, all speeds and
+// Tests every term of a point's motion and the mounting: each body of each plant, all speeds and
 // accelerations at once, gravity tilted.
 TEST(InertialSensor, ReadsTheMotionOfItsPoint) {
   const JointState state{{0.7, 2.2}, {-3.0, 5.0}};
@@ -117,12 +117,12 @@ TEST(InertialSensor, ReadsTheMotionOfItsPoint) {
       exact_reading(sensor, pendulum_model.body_motion(0, state, acceleration)));
 }
 
-// A free plant's own accelerations, a held one's none.
+// The reading of a free plant contains its acceleration, that of a held one does not.
 TEST(InertialSensor, PlantAcceleratesUnlessHeld) {
   PendulumParameters p;
   p.gravity = 10.0;
   Plant plant(std::make_unique<PendulumModel>(p), {{std::numbers::pi / 2, 0.0}, {}});
-  const InertialSettings sensor;  // at the centre of mass: x along the rod, which lies flat
+  const InertialSettings sensor;  // at the centre of mass: x along the rod, which is horizontal
   const double J = p.inertia + p.mass * p.center_distance * p.center_distance;
   const double fall = p.mass * p.center_distance * p.center_distance * 10.0 / J;
   std::array<double, 6> reading = exact_reading(sensor, plant.body_motion(0, 0.0));
@@ -133,7 +133,7 @@ TEST(InertialSensor, PlantAcceleratesUnlessHeld) {
   EXPECT_NEAR(reading[3], 0.0, 1e-12);
 }
 
-// Bias, rounding, both ends of the range, and noise by its standard deviation.
+// Bias, rounding, both ends of the range, and the standard deviation of the noise.
 TEST(InertialSensor, ReadingsAreCounts) {
   BodyMotion body{.axes = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
                   .angular_velocity = {0.26, -9.0, 9.0},
@@ -157,7 +157,7 @@ TEST(InertialSensor, ReadingsAreCounts) {
     const double error = read(sensor, body, random)[0] / 10.0 - 0.27;
     squares += error * error;
   }
-  // The standard deviation of an estimate from so many is 0.5 %.
+  // The standard deviation of an estimate from this many readings is 0.5 %.
   EXPECT_NEAR(std::sqrt(squares / kReadings), 2.0, 0.04);
 }
 

@@ -7,14 +7,14 @@
 #include "firmware_iface/wire/sample_compact.h"
 #include "tests/firmware_iface/scripted_unit.hpp"
 
-// Single messages of a unit at the edges, which a simulated unit that behaves never sends.
+// Unusual single messages of a unit, which a correct simulated unit never sends.
 
 namespace {
 using namespace firmware_iface;
 using namespace std::chrono_literals;
 using scripted_unit::ScriptedUnit;
 
-/// A unit with the samples of a stream, and the link to it.
+/// A unit with a stream of samples, and the link to it.
 class LinkExchange : public ::testing::Test {
  protected:
   void start(const StreamSettings& stream = {}) {
@@ -22,12 +22,12 @@ class LinkExchange : public ::testing::Test {
     ASSERT_TRUE(link.start_stream(stream).ok());
   }
 
-  /// Reads whatever is on the line, and lets `patience` pass.
+  /// Reads from the line, waiting up to `patience`.
   ReadStatus read(Nanoseconds patience = 1ms) {
     return link.read_sample(unit.now() + patience, sample);
   }
 
-  /// Reads for so long that all repetitions of a CLEAR are over.
+  /// Reads until all repetitions of a CLEAR are over.
   void wait_for_clear() {
     for (int k = 0; k < 2000 && link.clear_state() == ClearState::kPending; ++k) read();
   }
@@ -56,8 +56,8 @@ TEST_F(LinkExchange, ClearTakesBothStepsWithTheTokenGiven) {
   EXPECT_EQ(unit.clears[1].token, 0xBEEF);
 }
 
-// A token that another program's CLEAR superseded, or that has expired, can never become right: the
-// exchange begins anew with step 1 and no token, and takes the next one.
+// A token that has expired or was superseded by another program's CLEAR can never become valid. The
+// exchange restarts with step 1 and no token, and accepts the next one.
 TEST_F(LinkExchange, SupersededTokenIsAskedAnew) {
   start();
   std::uint16_t token = 0x1111;
@@ -81,7 +81,7 @@ TEST_F(LinkExchange, SupersededTokenIsAskedAnew) {
   EXPECT_EQ(unit.clears[3].token, 0x2222);
 }
 
-// A unit that takes no token at all is not asked for ever.
+// A unit that accepts no token at all must not be asked forever.
 TEST_F(LinkExchange, ClearEndsWhenNoTokenIsEverRight) {
   start();
   unit.on_clear = [&](const clear_request& ask) {
@@ -108,7 +108,7 @@ TEST_F(LinkExchange, PersistingCauseRefusesTheClearAtOnceAndIsNamed) {
   EXPECT_EQ(unit.clears.size(), 2U);
 }
 
-// Repeated every 50 ms, twenty times, and then given up; the first request counts.
+// Repeated every 50 ms, at most twenty times, counting the first request, then given up.
 TEST_F(LinkExchange, UnansweredClearIsRepeatedTwentyTimes) {
   start();
   const Nanoseconds asked = unit.now();
@@ -124,7 +124,7 @@ TEST_F(LinkExchange, UnansweredClearIsRepeatedTwentyTimes) {
   EXPECT_LE(unit.now() - asked, 20 * 50ms + 25ms);
 }
 
-// Answers to requests that were repeated, or that nobody made, change nothing.
+// Answers to repeated requests, or to none, change nothing.
 TEST_F(LinkExchange, AnswersThatWereNotAskedForChangeNothing) {
   start();
   unit.send(clear_reply{1, CLEAR_DONE, 7, 0});
@@ -140,8 +140,8 @@ TEST_F(LinkExchange, AnswersThatWereNotAskedForChangeNothing) {
 
 // --- COMMAND
 
-// The time to live is what the unit can do: 1 ms to its longest. Neither a longer one, which the
-// unit would refuse with a trip, nor none may leave.
+// The time to live is limited to the unit's range, from 1 ms to its longest. A longer one, which
+// the unit would refuse with a trip, or zero must not be sent.
 TEST_F(LinkExchange, TimeToLiveIsClampedOnBothSides) {
   start();
   const std::vector<std::pair<int, int>> cases = {
@@ -153,7 +153,7 @@ TEST_F(LinkExchange, TimeToLiveIsClampedOnBothSides) {
   }
 }
 
-// Beyond the unit's range the command is the range's end, on both sides, never a wrap of 16 bits.
+// A command beyond the unit's range is clamped to it on both sides. Catches 16-bit overflow.
 TEST_F(LinkExchange, CommandIsClampedOnBothSides) {
   start();
   const std::vector<std::pair<double, int>> cases = {
@@ -209,9 +209,9 @@ TEST_F(LinkExchange, ValuesOfASampleKeepTheirSignAndScale) {
   EXPECT_TRUE(sample.driving);
 }
 
-// The delay of a command is measured from the sample it answers to the first that echoes it; a
-// later echo of the same command measures nothing, and neither does an echo of a command that this
-// program did not send.
+// The delay of a command runs from the sample it answers to the first sample that echoes it. A
+// later echo of the same command, or an echo of a command that this program did not send, is not
+// used.
 TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
   start();
   const auto next = [&](std::uint64_t sequence, int echo) {
@@ -224,7 +224,7 @@ TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
     EXPECT_EQ(read(), ReadStatus::kSample);
   };
   link.write_command(std::array{1.0},
-                     20);  // 1: before any sample, so there is nothing to measure from
+                     20);  // 1: before any sample, so the delay has no start
   next(0, 1);
   EXPECT_EQ(sample.command_sequence, 1U);
   EXPECT_FALSE(sample.command_delay_ticks.has_value());
@@ -247,7 +247,7 @@ TEST_F(LinkExchange, CommandDelayIsThatOfTheFirstEcho) {
   EXPECT_EQ(link.counters().command_delay_ticks_max, 3);
 }
 
-// Good frames that make no sense here are counted and dropped, whatever they claim.
+// Valid frames with impossible content are counted and dropped.
 TEST_F(LinkExchange, SamplesOfAnotherKindAreDropped) {
   start();
   std::array<std::uint8_t, SAMPLE_SIZE_BYTES_MAX> full{};
@@ -264,7 +264,7 @@ TEST_F(LinkExchange, SamplesOfAnotherKindAreDropped) {
   EXPECT_EQ(link.counters().samples_received, 0U);
 }
 
-// Eight reports in a row that contradict the stream are another stream; seven are damage.
+// Eight consecutive reports that contradict the stream belong to another stream; seven are damage.
 TEST_F(LinkExchange, EightContradictionsInARowAreAnotherStream) {
   start();
   unit.send(ScriptedUnit::sample(0));
@@ -280,8 +280,8 @@ TEST_F(LinkExchange, EightContradictionsInARowAreAnotherStream) {
   EXPECT_EQ(link.counters().samples_implausible, 15U);
 }
 
-// A unit whose clock jumps, in either direction and however far, while its sequence goes on, is
-// told as another stream: neither its old samples come again nor is the line silent.
+// The unit's clock jumps, in either direction and by any amount, while its sequence continues. This
+// must be reported as another stream, not as repeated samples or a silent line.
 TEST_F(LinkExchange, JumpOfTheUnitsClockIsToldAsAnotherStream) {
   for (const std::int64_t jump_us :
        {-50'000'000LL, -1'000'000LL, -5'000LL, 700'000LL, 5'000'000LL, 600'000'000LL}) {
@@ -306,8 +306,8 @@ TEST_F(LinkExchange, JumpOfTheUnitsClockIsToldAsAnotherStream) {
   }
 }
 
-// The unit's count of damaged frames, past its wrap, and not the count it had when the stream
-// began.
+// The unit's count of damaged frames, continued past its wrap and relative to the start of the
+// stream.
 TEST_F(LinkExchange, ErrorsOfTheUnitCountFromTheStreamsFirstSample) {
   start();
   const auto next = [&](std::uint64_t sequence, int errors) {
@@ -323,9 +323,9 @@ TEST_F(LinkExchange, ErrorsOfTheUnitCountFromTheStreamsFirstSample) {
   EXPECT_EQ(next(3, 3), 9U);
 }
 
-// --- The books of a stream
+// --- Sample counts of a stream
 
-// What the unit sent after the last sample received is lost, and is a gap of its own.
+// Samples that the unit sent after the last received one are lost, and form a gap of their own.
 TEST_F(LinkExchange, TailLostAtTheStopIsOneGap) {
   start();
   for (const std::uint64_t sequence : {0U, 1U, 4U}) {
@@ -364,7 +364,7 @@ TEST_F(LinkExchange, StopWithoutALostTailIsNoGap) {
   }
 }
 
-// Samples that still come while the stream is being stopped are handed over, not lost.
+// Samples that arrive while the stream is being stopped are delivered, not lost.
 TEST_F(LinkExchange, SamplesThatComeWithTheStopAreHandedOver) {
   start();
   unit.send(ScriptedUnit::sample(0));
@@ -380,8 +380,8 @@ TEST_F(LinkExchange, SamplesThatComeWithTheStopAreHandedOver) {
   EXPECT_EQ(link.counters().samples_lost, 1U);
 }
 
-// A stream whose CONFIGURE_REPLY never came is lost as a whole; the next HELLO tells how long it
-// was. One that had no sample is no gap.
+// A stream whose CONFIGURE_REPLY never arrived is lost as a whole, and the next HELLO gives its
+// length. A stream without samples is no gap.
 TEST_F(LinkExchange, StreamThatStartedUnheardIsLostAsAWhole) {
   for (const std::uint32_t sent : {0U, 12U}) {
     SCOPED_TRACE(sent);
@@ -401,7 +401,7 @@ TEST_F(LinkExchange, StreamThatStartedUnheardIsLostAsAWhole) {
   }
 }
 
-// A stream that was stopped in order is in the books: the next HELLO tells of it again, and adds
+// A stream that was stopped in order is already counted: the next HELLO reports it again and adds
 // nothing.
 TEST_F(LinkExchange, StreamThatWasStoppedIsBookedOnce) {
   ASSERT_TRUE(link.connect().ok());
@@ -419,7 +419,7 @@ TEST_F(LinkExchange, StreamThatWasStoppedIsBookedOnce) {
   EXPECT_EQ(link.counters().gaps, 1U);
 }
 
-// Streams that others had with the unit before this program are not this program's losses.
+// Streams of other programs before this one are not this program's losses.
 TEST_F(LinkExchange, StreamsOfOthersAreNotBooked) {
   unit.facts.stream_count = 5;
   unit.facts.samples_sent = 1000;
@@ -446,12 +446,12 @@ TEST_F(LinkExchange, StreamsTheUnitCannotDoAreNotAskedFor) {
   }
 }
 
-// The answer to an earlier CONFIGURE, which was repeated, is not the answer to this one.
+// The answer to an earlier, repeated CONFIGURE is not the answer to this one.
 TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsNotTaken) {
   start();
   unit.answers_configure = false;
   std::array<std::uint8_t, CONFIGURE_REPLY_SIZE_BYTES> reply{};
-  configure_reply stale = unit.configured;  // of the start
+  configure_reply stale = unit.configured;  // from the start
   stale.flags = 0;
   stale.divider = 1;
   configure_reply_encode(&stale, reply.data());
@@ -461,7 +461,7 @@ TEST_F(LinkExchange, AnswerToAnEarlierConfigureIsNotTaken) {
   EXPECT_EQ(stopped.error().code, ErrorCode::kUnitSilent);
 }
 
-// Each fact that would make figures senseless has its own refusal, hash and all being right.
+// Each impossible fact in the unit's description has its own refusal, even if the hash is right.
 TEST_F(LinkExchange, UnitsWithSenselessFactsAreRefused) {
   const hello_reply good = unit.facts;
   const auto refusal = [&](const std::function<void(hello_reply&)>& alter) {

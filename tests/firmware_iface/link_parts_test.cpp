@@ -3,7 +3,7 @@
 #include "firmware_iface/link/unit_link.hpp"
 #include "tests/firmware_iface/scripted_unit.hpp"
 
-// Encoders and motors of a unit: their descriptions, and which command and reading is whose.
+// Encoders and motors of a unit: their descriptions, and the assignment of commands and readings.
 
 namespace {
 using namespace firmware_iface;
@@ -34,7 +34,7 @@ TEST_F(LinkParts, PartsWithSenselessDescriptionsAreRefused) {
   EXPECT_NE(link.connect().error().detail.find("motor 0 as of kind 255"), std::string::npos);
 }
 
-// Every part has its own description; a mix-up of encoders and motors, or of two of them, is seen.
+// Every part has its own description. Catches a mix-up of encoders and motors, or of two of them.
 TEST_F(LinkParts, EachPartHasItsOwnDescription) {
   unit.facts.encoder_count = ENCODERS_MAX;
   unit.facts.motor_count = MOTORS_MAX;
@@ -62,7 +62,7 @@ TEST_F(LinkParts, EachPartHasItsOwnDescription) {
   }
 }
 
-// Commands and what the unit reports of them belong to the motor at their place, in its own unit.
+// Commands and the unit's reports of them belong to the motor at their index, in its own units.
 TEST_F(LinkParts, CommandsOfSeveralMotorsKeepTheirPlaces) {
   unit.facts.motor_count = 3;
   unit.motor[1] = {MOTOR_DUTY, 0, 1000, 0};
@@ -87,7 +87,7 @@ TEST_F(LinkParts, CommandsOfSeveralMotorsKeepTheirPlaces) {
   EXPECT_EQ(sample.command[2], 4.0);
 }
 
-// A command names the sample read last, past the 16 bits that a sample carries.
+// A command carries the number of the last sample read, past the 16 bits that a sample holds.
 TEST_F(LinkParts, CommandNamesTheSampleThatItAnswers) {
   start();
   for (const std::uint64_t sequence : {0U, 7U, 65'535U, 65'536U, 70'000U}) {
@@ -99,7 +99,7 @@ TEST_F(LinkParts, CommandNamesTheSampleThatItAnswers) {
   }
 }
 
-// Marks, and the report that a command came too late, are those of their sample.
+// Marks, and the report of a command that came too late, belong to their sample.
 TEST_F(LinkParts, MarksAndRejectedCommandsArriveWithTheirSample) {
   unit.has_marks = true;
   unit.facts.capabilities |= UNIT_CAN_MARKS;
@@ -122,7 +122,7 @@ TEST_F(LinkParts, MarksAndRejectedCommandsArriveWithTheirSample) {
   EXPECT_FALSE(sample.command_rejected);
 }
 
-// What a unit or a format cannot do is refused before anything is asked of the unit.
+// A stream that the unit or the format cannot carry is refused before the unit is asked.
 TEST_F(LinkParts, StreamsThatTheUnitCannotDoAreRefused) {
   const auto refusal = [&](const StreamSettings& stream) {
     EXPECT_TRUE(link.connect().ok());

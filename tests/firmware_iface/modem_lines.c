@@ -1,6 +1,6 @@
 /* A pseudo-terminal has no modem lines, and libserialport refuses to open a port without them. This
- * library answers the four requests about them where the kernel does not, so that libserialport
- * itself can be tested over a pseudo-terminal. Link it, or name it in LD_PRELOAD. */
+ * library answers the four requests about them if the kernel does not, so that libserialport itself
+ * can be tested over a pseudo-terminal. Link it, or name it in LD_PRELOAD. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

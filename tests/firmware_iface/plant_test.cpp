@@ -37,8 +37,8 @@ double derivative(const Function& f, double step) {
   return (8.0 * (f(step) - f(-step)) - (f(2.0 * step) - f(-2.0 * step))) / (12.0 * step);
 }
 
-// Every term of the equations of motion that does no work — Coriolis, tilt — must leave the energy
-// alone; a wrong sign shows at once. RK4 at 0.5 ms drifts by 1e-9 of 2 J over 10 s.
+// Terms of the equations of motion that do no work (Coriolis, tilt) must not change the energy.
+// Catches a wrong sign. RK4 at 0.5 ms drifts by 1e-9 of 2 J over 10 s.
 TEST(FurutaPlant, ConservesEnergyWithoutFriction) {
   FurutaParameters p;
   p.tilt = {0.05, 0.0, -0.03};
@@ -49,10 +49,10 @@ TEST(FurutaPlant, ConservesEnergyWithoutFriction) {
   EXPECT_NEAR(plant.model().energy(plant.state()), before, 1e-8);
 }
 
-// Energy cannot see an error that is consistent between M and the energy. Lagrange's equations from
-// the kinetic energy of two bodies written with rotation vectors, by differences: independent of
-// the mass matrix in the code. Velocities are differenced with round-off 1e-12, and that by a step
-// of 1e-3: errors below 1e-8.
+// Energy conservation cannot detect an error shared by M and the energy. This test uses Lagrange's
+// equations with the kinetic energy of two bodies written with rotation vectors, by differences and
+// without the code's mass matrix. Velocities have a round-off of 1e-12 and are differenced with
+// step 1e-3: errors below 1e-8.
 TEST(FurutaPlant, FollowsLagrangesEquations) {
   FurutaParameters p;
   p.tilt = {0.05, 0.0, -0.03};
@@ -70,7 +70,7 @@ TEST(FurutaPlant, FollowsLagrangesEquations) {
           sum(scaled(p.arm_length, e_r), scaled(p.pendulum_center_distance, rod)), rod};
     };
     const auto here = centers(q);
-    // Velocities of the centres of mass by differencing positions along w.
+    // Velocities of the centres of mass, from differences of positions along w.
     const auto velocity = [&](std::size_t body) {
       Vector3 v{};
       for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -131,7 +131,7 @@ TEST(FurutaPlant, FollowsLagrangesEquations) {
 }
 
 // The bearing carries the weight at rest, and by Newton's law the force that accelerates both
-// centres of mass: its horizontal part is differenced from positions along a real trajectory.
+// centres of mass. The horizontal part is differenced from positions along a simulated trajectory.
 TEST(FurutaPlant, BearingLoadsAreThoseOfNewton) {
   FurutaParameters p;
   p.motor_gain = 0.0;
@@ -167,9 +167,9 @@ TEST(FurutaPlant, BearingLoadsAreThoseOfNewton) {
   EXPECT_NEAR(model.bearing_loads(state, a)[1], expected, 1e-4);  // O(step²) · |x⁗|
 }
 
-// Another program, other coordinates of the code: the oracle of the estimator's tests. It smooths
-// dry friction by tanh(w / 1e-4), so the two agree to the effect of that: 1e-6 rad over 3 s of
-// motion that does not stop; a wrong friction law or motor would show as 1e-2.
+// Compares with another program in other coordinates, the reference of the estimator's tests. It
+// smooths dry friction by tanh(w / 1e-4), which changes 3 s of motion without a stop by 1e-6 rad. A
+// wrong friction law or motor would give 1e-2.
 TEST(FurutaPlant, AgreesWithTheReferenceSimulator) {
   const FurutaParameters p = paper_furuta();
   test_support::ReferenceFuruta reference;
@@ -202,7 +202,7 @@ TEST(FurutaPlant, AgreesWithTheReferenceSimulator) {
   EXPECT_LT(worst, 1e-4);
 }
 
-// Exact stick-slip with a Stribeck excess, against the reference's event-driven solution.
+// Exact stick-slip with a Stribeck excess, compared with the reference's event-driven solution.
 TEST(PendulumPlant, SticksWhereTheReferenceSticks) {
   PendulumParameters p;
   p.friction = {0.0002, 0.0, 0.006, 0.002, 4.0, 0.0};
@@ -224,8 +224,8 @@ TEST(PendulumPlant, SticksWhereTheReferenceSticks) {
   EXPECT_EQ(plant.state().speed_rad_s[0], 0.0) << "at rest, exactly";
 }
 
-// A pendulum pressed against a stop comes to rest there after many rebounds, either side. Rebounds
-// shorter than 2e-5 s are left out: they rise by less than 20 rad/s² (2e-5 s)²/8.
+// A pendulum pressed against either stop comes to rest there after many rebounds. Rebounds shorter
+// than 2e-5 s are omitted: their height is below 20 rad/s² (2e-5 s)²/8.
 TEST(PendulumPlant, StrikesAsTheReferenceStrikes) {
   for (const double side : {1.0, -1.0}) {
     PendulumParameters p;
@@ -251,7 +251,7 @@ TEST(PendulumPlant, StrikesAsTheReferenceStrikes) {
   }
 }
 
-// The arm gets its share of the pendulum's impulses.
+// The pendulum's impulses also act on the arm.
 TEST(FurutaPlant, StrikesAsTheReferenceStrikes) {
   FurutaParameters p;
   p.motor_gain = 0.0;
@@ -282,7 +282,7 @@ TEST(FurutaPlant, StrikesAsTheReferenceStrikes) {
   EXPECT_GE(reference.impacts, 3);
 }
 
-// Drawn off its stop by the motor, it leaves when the motor has overcome gravity and dry friction.
+// A joint at a stop leaves it once the motor's pull exceeds gravity and dry friction.
 TEST(PendulumPlant, LeavesItsStopWhenPushAndFrictionAreOvercome) {
   PendulumParameters p;
   p.motor_gain = 0.1;
@@ -296,8 +296,8 @@ TEST(PendulumPlant, LeavesItsStopWhenPushAndFrictionAreOvercome) {
   EXPECT_GT(plant.state().angle_rad[0], 0.5);
 }
 
-// Small swings have the period 2π sqrt((J + m l²) / (m g l)); the amplitude of 1e-3 rad lengthens
-// it by a²/16 = 6e-8 of it.
+// Small swings have the period 2π sqrt((J + m l²) / (m g l)). The amplitude of 1e-3 rad lengthens
+// it by the fraction a²/16 = 6e-8.
 TEST(PendulumPlant, SwingsWithTheClosedFormPeriod) {
   const PendulumParameters p;
   const double J = p.inertia + p.mass * p.center_distance * p.center_distance;
@@ -309,8 +309,8 @@ TEST(PendulumPlant, SwingsWithTheClosedFormPeriod) {
   EXPECT_NEAR(plant.state().speed_rad_s[0], -1e-3 * omega, 1e-3 * omega * 1e-6);
 }
 
-// What friction takes is what the energy loses: with all laws at once, the power integrated along
-// the motion. The integral is a trapezoid over 1e-4 s: error about 1e-7 of 0.1 J.
+// The energy loss equals the power of friction integrated along the motion, with all friction laws
+// at once. The integral is a trapezoid over 1e-4 s: error about 1e-7 of 0.1 J.
 TEST(FurutaPlant, LosesExactlyWhatFrictionTakes) {
   FurutaParameters p = paper_furuta();
   p.motor_gain = 0.0;
@@ -321,8 +321,8 @@ TEST(FurutaPlant, LosesExactlyWhatFrictionTakes) {
   p.pendulum_friction.quadratic_drag = 1e-5;
   Plant plant = furuta(p, {{0.0, 2.5}, {2.0, 0.0}});
   const auto power = [&] {
-    // With the accelerations by differences of the speed the loads follow, independent of the
-    // stepper's own fixed point.
+    // The loads use accelerations from differences of the speed, independent of the stepper's own
+    // fixed point.
     Plant ahead = furuta(p, plant.state());
     constexpr double kStep = 1e-6;
     ahead.advance(kStep, 0.0);
@@ -353,7 +353,7 @@ TEST(FurutaPlant, LosesExactlyWhatFrictionTakes) {
   EXPECT_NEAR(start - plant.model().energy(plant.state()), taken, 1e-4 * taken);
 }
 
-// A motor torque below the static limit moves nothing at all, above it does. Load-proportional
+// A motor torque below the static limit moves nothing, one above it does. Load-proportional
 // friction alone: r_μ times the weight is 2e-3 · 6.54 N = 13 mN·m.
 TEST(FurutaPlant, BreaksAwayAtTheLoadedStaticLimit) {
   FurutaParameters p;

@@ -120,7 +120,7 @@ std::vector<PlantedFault> faults_of_frames() {
 }
 
 std::vector<PlantedFault> faults_of_sessions() {
-  // Drops a HELLO with such a head.
+  // Drops a HELLO with such a header.
   const auto drops_hello = [](std::function<bool(const hello_head&, std::size_t)> is_dropped) {
     return [is_dropped](BoardFault& fault) {
       fault.before_frame = [is_dropped](unit&, Bytes& frame) {
@@ -154,7 +154,7 @@ std::vector<PlantedFault> faults_of_sessions() {
        [](BoardFault& fault) {
          const auto ticks = std::make_shared<int>(0);
          fault.after_tick = [ticks](unit& core) {
-           // As if CLEAR had come then.
+           // As if a CLEAR had arrived then.
            if (*ticks == 0 || --*ticks > 0) return;
            const Bytes frame = conformance::frame_of(message_of(clear_request{1, 0}));
            for (const std::uint8_t byte : frame) unit_receive(&core, byte, core.next_tick_us);

@@ -9,17 +9,17 @@
 
 namespace firmware_iface {
 
-/// A unit that breaks one requirement.
+/// A unit that violates one requirement.
 struct PlantedFault {
-  std::string id;    ///< of the one check that must fail
-  std::string name;  ///< what the unit does wrong
+  std::string id;    ///< of the only check that must fail
+  std::string name;  ///< behaviour of the faulty unit
   std::function<void(BoardFault&)> plant = {};
   std::function<void(unit_description&)> describe = {};  ///< changes the board's description
   std::function<void(unit&)> start = {};                 ///< changes the core after its reset
   conformance::Settings settings = {.after_reset = true};
 };
 
-/// Beside the name of a test that fails.
+/// Printed beside the name of a failing test.
 inline void PrintTo(const PlantedFault& planted, std::ostream* out) { *out << planted.name; }
 
 std::vector<PlantedFault> planted_faults();

@@ -24,8 +24,8 @@ std::string read_line_by_line(const std::function<void(const std::string&)>& tak
   return all;
 }
 
-// Whoever writes a unit from the page alone takes the codes from its table: a value that is wrong
-// or missing there makes a unit that the host misunderstands.
+// The author of a unit takes the codes from the page's table. A wrong or missing value there makes
+// a unit that the host misunderstands.
 TEST(ProtocolPage, ListsEveryCodeWithItsValue) {
   const std::map<std::string, int> codes = {
 #define CODE(name) {#name, name}
@@ -79,8 +79,7 @@ TEST(ProtocolPage, ListsEveryCodeWithItsValue) {
   EXPECT_EQ(listed, codes);
 }
 
-// A report cites requirements by number: each number stands once, and a text that refers to one
-// refers to one that exists.
+// A report cites requirements by number: each number occurs once, and every reference has a target.
 TEST(ProtocolPage, NumbersEachRequirementOnce) {
   std::map<std::string, int> stated;
   const std::string all = read_line_by_line([&](const std::string& line) {

@@ -15,7 +15,7 @@
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// The program itself, as a person would run it.
+// The program itself, run as a user would.
 
 namespace {
 
@@ -44,7 +44,7 @@ class Program {
     if (pid_ > 0) finish(SIGKILL);
   }
 
-  /// Sends the signal (0: none), waits, and returns the exit code, or −1 when it was killed.
+  /// Sends the signal (0: none), waits, and returns the exit code, or −1 if a signal killed it.
   int finish(int signal_number) {
     if (signal_number != 0) kill(pid_, signal_number);
     int status = 0;
@@ -79,7 +79,7 @@ class Program {
 
 const std::string kConfig = test_support::source_folder() + "/configs/sim-furuta.textproto";
 
-// Its counts at the end, the link's books and the file of the truth must agree to the sample.
+// The program's final counts, the link's counts and the truth file must agree to the sample.
 TEST(RigcalSim, CountsWhatItSentAndWritesTheTruth) {
   const TemporaryFolder folder;
   const std::string link_path = folder.file("rig0");
@@ -142,7 +142,7 @@ TEST(RigcalSim, ServesTcpOnAFreePort) {
   EXPECT_EQ(program.finish(SIGTERM), 0);
 }
 
-// Bad input: one message that names the culprit, a non-zero exit, nothing written over.
+// Bad input gives one message that names the fault and an exit code, and overwrites nothing.
 TEST(RigcalSim, RefusesBadInputWithOneMessage) {
   const TemporaryFolder folder;
   const std::string bad = folder.file("bad.textproto");
@@ -167,8 +167,8 @@ TEST(RigcalSim, RefusesBadInputWithOneMessage) {
   EXPECT_EQ(content, "precious");
 }
 
-// Numbers on the command line: a port that wraps round, a time that never ends. One exit status for
-// all of them.
+// Numbers on the command line, e.g. a port beyond 65535 or an infinite time, all with one exit
+// status.
 TEST(RigcalSim, RefusesNumbersThatCannotBeMeant) {
   const TemporaryFolder folder;
   for (const auto& [option, value] : std::map<std::string, std::vector<std::string>>{
@@ -188,8 +188,8 @@ TEST(RigcalSim, RefusesNumbersThatCannotBeMeant) {
   EXPECT_EQ(unknown.finish(0), 1);
 }
 
-// A killed simulation leaves its link, and the number of its terminal goes to the next one: nothing
-// at the link tells the two apart. A live one must keep its link all the same.
+// A killed simulation leaves its link, and the next terminal gets the same number, so the link
+// alone does not distinguish the two. A live simulation must keep its link.
 TEST(RigcalSim, TakesOverTheLinkOfAKilledOneOnly) {
   const TemporaryFolder folder;
   const std::string link = folder.file("rig");
@@ -213,7 +213,7 @@ TEST(RigcalSim, TakesOverTheLinkOfAKilledOneOnly) {
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(link)));
 }
 
-// Nothing is written over, and a link is something: also one that leads nowhere yet.
+// Nothing is overwritten, not even a symbolic link without a target.
 TEST(RigcalSim, DoesNotFollowLinks) {
   const TemporaryFolder folder;
   for (const std::string name : {"truth.csv", "truth.csv.textproto"}) {

@@ -26,7 +26,7 @@ struct Stream {
         start_us(start),
         tracker(with, static_cast<std::uint32_t>(start), 1000.0, 5s, facts_of(1)) {}
 
-  /// Sample k as it travels, read by the host `delay` after it was latched.
+  /// Sample k as sent, read by the host `delay` after it was latched.
   Verdict receive(std::int64_t k, Nanoseconds delay = 300us) {
     sample_report report{};
     report.sequence = static_cast<std::uint16_t>(k & ((1 << bits.sequence) - 1));
@@ -40,7 +40,7 @@ struct Stream {
 
 class SampleTrackerFormats : public ::testing::TestWithParam<CounterBits> {};
 
-// Whatever the length of the gap, up to minutes and many wraps of sequence and clock.
+// Gaps of any length up to minutes, over many wraps of sequence and clock.
 TEST_P(SampleTrackerFormats, CountsGapsOfAnyLength) {
   for (const std::int64_t gap : {0, 1, 255, 256, 257, 20'000, 65'535, 65'536, 300'000}) {
     SCOPED_TRACE(gap);
@@ -53,8 +53,8 @@ TEST_P(SampleTrackerFormats, CountsGapsOfAnyLength) {
   }
 }
 
-// A host that was stopped for 10 s reads 100 old samples from the buffer, then current ones. Judged
-// by the time since the last read alone, the jump would look like a step back.
+// A host that was stopped for 10 s reads 100 old samples from the buffer, then current ones. From
+// the time since the last read alone, the jump would look like a step back.
 TEST_P(SampleTrackerFormats, ResumesAfterTheHostStoodStill) {
   Stream stream(GetParam(), 1'000'000);
   for (std::int64_t k = 0; k < 1000; ++k) ASSERT_EQ(stream.receive(k), Verdict::kNext);
@@ -65,7 +65,7 @@ TEST_P(SampleTrackerFormats, ResumesAfterTheHostStoodStill) {
   EXPECT_EQ(stream.sample.lost_before, 11'000U - 1100U);
 }
 
-// The wait for the reply to CONFIGURE may take seconds, during which samples already flow.
+// The wait for the reply to CONFIGURE may take seconds, in which samples already arrive.
 TEST_P(SampleTrackerFormats, CountsWhatWasLostBeforeTheFirstSample) {
   Stream stream(GetParam(), 0);
   ASSERT_EQ(stream.receive(7000), Verdict::kNext);
@@ -81,7 +81,7 @@ TEST_P(SampleTrackerFormats, DropsRepeatedSamples) {
   EXPECT_EQ(stream.tracker.next_sequence(), 2U);
 }
 
-// A channel that was not read keeps its last count, whatever stands in its place, and goes on from
+// A channel that was not read keeps its last count, whatever value is sent, and continues from
 // there.
 TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
   SampleTracker tracker(GetParam(), 0, 1000.0, 5s, facts_of(2));
@@ -105,7 +105,7 @@ TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
   EXPECT_EQ(sample.encoders_valid, 3) << "bits of channels that the unit does not have";
 }
 
-// What a checksum let through: a sequence that does not go with the clock, a clock between ticks, a
+// Errors that pass the checksum: a sequence that contradicts the clock, a clock between ticks, a
 // clock ahead of the host's.
 TEST_P(SampleTrackerFormats, DoesNotBelieveContradictions) {
   Stream stream(GetParam(), 0);
@@ -123,7 +123,7 @@ TEST_P(SampleTrackerFormats, DoesNotBelieveContradictions) {
   EXPECT_EQ(stream.receive(1), Verdict::kNext) << "and goes on with the next good one";
 }
 
-// An hour with a clock that is off by a whole percent, as once went unnoticed for years.
+// One hour with a clock that is off by one percent, as once went unnoticed for years.
 TEST_P(SampleTrackerFormats, FollowsAClockThatIsFarOff) {
   for (const double rate : {0.99, 1.01}) {
     SampleTracker tracker(GetParam(), 0, 1000.0, 5s, facts_of(1));

@@ -17,9 +17,9 @@
 
 namespace scripted_unit {
 
-/// A unit whose every word is the test's. It answers HELLO and CONFIGURE as an honest unit does
-/// unless the test asks for something else, keeps what else the host writes, and sends what it is
-/// given, at once. Time passes only while the host waits for it.
+/// A unit whose every message the test controls. It answers HELLO and CONFIGURE as a correct unit
+/// does unless the test changes that, stores everything else the host writes, and sends what it is
+/// given at once. Time passes only while the host waits for it.
 class ScriptedUnit final : public firmware_iface::Transport {
  public:
   using Message = std::vector<std::uint8_t>;
@@ -32,24 +32,24 @@ class ScriptedUnit final : public firmware_iface::Transport {
   void send(const clear_reply& reply);
 
   /// A sample of the stream at 1 kHz that started with unit clock 0 at host time 0: its clock,
-  /// sequence and one channel that was read.
+  /// sequence and one valid channel.
   static sample_report sample(std::uint64_t sequence);
   sample_shape shape() const { return {facts.encoder_count, facts.motor_count, has_marks}; }
   bool has_marks = false;
 
-  /// What the host has written, of one kind, in order.
+  /// Messages written by the host, one kind each, in order.
   std::vector<clear_request> clears;
   std::vector<command_request> commands;
   int hello_count = 0;
   int configure_count = 0;
 
-  /// What it says of itself. The configuration hash is made right before it is sent.
+  /// The unit's description of itself. Its configuration hash is computed before it is sent.
   hello_reply facts{};
   std::array<part_description, ENCODERS_MAX> encoder{};
   std::array<part_description, MOTORS_MAX> motor{};
   /// Called with each HELLO_REPLY before it is sent.
   std::function<void(hello_reply&)> alter_hello;
-  /// The answer to CONFIGURE but for the request's own numbers.
+  /// The answer to CONFIGURE, except for the request's own numbers.
   configure_reply configured{};
   /// Called for each CLEAR, e.g. to send an answer.
   std::function<void(const clear_request&)> on_clear;

@@ -59,7 +59,7 @@ TEST(SimConfig, OverridesReplaceTheFilesValuesAndAreWrittenDown) {
   EXPECT_NE(config.resolved_text.find("99.5"), std::string::npos);
 }
 
-// Each mistake is named with file, line and what to do.
+// Each mistake is reported with file, line and remedy.
 TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
   const std::string pendulum = "pendulum { mass_kg: 1 center_distance_m: 0.1 inertia: 0.01 }\n";
   EXPECT_EQ(complaint_about(pendulum), "accepted");
@@ -96,8 +96,8 @@ TEST(SimConfig, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
 }
 
-// Each number of a simulation, read back where it acts: one that is read into its neighbour's place
-// shows, and so does a unit of time.
+// Each number of a simulation file is checked where it acts. Catches a number stored in the wrong
+// field or in the wrong unit.
 TEST(SimConfig, TakesEveryNumberToItsPlace) {
   const TemporaryFolder folder;
   const std::string path = folder.file("full.textproto");
@@ -232,7 +232,7 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   EXPECT_EQ(config.settings.to_unit.faults.bit_flipped, 0.0);
 }
 
-// What the command line sets is held to the same table as what the file says.
+// Values from the command line must satisfy the same table of ranges as those from the file.
 TEST(SimConfig, HoldsTheCommandLineToTheRanges) {
   const std::string file = test_support::source_folder() + "/configs/sim-furuta.textproto";
   sim::SimOverrides overrides;

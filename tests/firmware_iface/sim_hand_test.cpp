@@ -6,7 +6,7 @@
 #include "firmware_iface/sim/hand_input.hpp"
 #include "firmware_iface/sim/pendulum_plant.hpp"
 
-// The hand at a simulated rig, and the mistakes of wiring that a check of a new rig must find.
+// The simulated operator's hand, and the wiring mistakes that commissioning must find.
 
 namespace firmware_iface::sim {
 namespace {
@@ -35,7 +35,7 @@ class Hand : public ::testing::Test {
   Truth truth_;
 };
 
-// Smoothly there, held there whatever gravity says, and free from then on.
+// The hand moves the joint smoothly, holds it against gravity, and then releases it.
 TEST_F(Hand, TurnsHoldsAndLetsGo) {
   unit().turn_by_hand(0, 1.2, milliseconds(1000), milliseconds(100));
   EXPECT_NEAR(angle_at(milliseconds(600)), 0.6, 1e-9);
@@ -61,7 +61,7 @@ TEST_F(Hand, UnderstandsItsLines) {
   }
 }
 
-// Lines come in pieces; the end of the input is the end of the hand's motions alone.
+// Lines arrive in pieces. The end of the input ends only the hand's motions.
 TEST_F(Hand, ReadsLinesAsTheyCome) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

@@ -83,7 +83,7 @@ std::unique_ptr<Transport> open_or_fail(const std::string& url) {
   return std::move(opened.value());
 }
 
-// A raw pseudo-terminal master, and the path of its far side.
+// A raw pseudo-terminal master, and the path of its other end.
 Descriptor open_master(std::string& path) {
   Descriptor master(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK));
   std::array<char, 128> name{};

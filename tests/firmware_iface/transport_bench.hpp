@@ -21,7 +21,7 @@ class Peer {
  public:
   virtual ~Peer() = default;
   virtual void write(const Bytes& bytes) = 0;
-  /// Waits for so many bytes, up to five seconds.
+  /// Waits for this many bytes, up to five seconds.
   virtual Bytes read(std::size_t size_bytes) = 0;
   virtual void close() = 0;
 };
@@ -34,7 +34,7 @@ struct Bench {
   std::shared_ptr<void> keep;
 };
 
-/// A kind of transport the byte conformance suite is run on.
+/// A kind of transport that the byte conformance suite tests.
 struct Kind {
   std::string name;
   std::function<Bench()> make;
@@ -42,7 +42,7 @@ struct Kind {
 };
 const std::vector<Kind>& byte_kinds();
 
-/// A simulated unit that lives in real time behind a port, on a thread of its own.
+/// A simulated unit in real time behind a port, on a thread of its own.
 class ServedUnit {
  public:
   ServedUnit(const firmware_iface::sim::SimulationSettings& settings,
@@ -61,8 +61,8 @@ class ServedUnit {
   std::thread thread_;
 };
 
-/// "serial:" URL under which libserialport finds the pseudo-terminal that `link` leads to: it takes
-/// what follows /dev/ as a name below /sys/class/tty.
+/// The "serial:" URL under which libserialport finds the pseudo-terminal that `link` leads to.
+/// libserialport uses the path below /dev/ as a name below /sys/class/tty.
 std::string serial_url(const std::string& link);
 
 }  // namespace transport_bench

@@ -3,8 +3,8 @@
 #include "firmware_iface/open_transport.hpp"
 #include "tests/firmware_iface/transport_bench.hpp"
 
-// What every transport owes its user, whatever carries the bytes. Nothing here asserts how long
-// something takes: only that a wait ends, and not before its deadline.
+// Requirements on every transport, whatever carries the bytes. The tests assert no durations: only
+// that a wait ends, and not before its deadline.
 
 namespace {
 
@@ -21,7 +21,7 @@ class ByteTransport : public ::testing::TestWithParam<Kind> {
     ASSERT_NE(bench_.transport, nullptr);
   }
 
-  /// Reads until so many bytes have come or nothing comes for five seconds.
+  /// Reads until this many bytes have come, or none for five seconds.
   Bytes read(std::size_t size_bytes) {
     Bytes bytes;
     std::array<std::uint8_t, 512> buffer{};
@@ -72,7 +72,7 @@ TEST_P(ByteTransport, PastDeadlinePolls) {
   EXPECT_EQ(read(1), Bytes{42});
 }
 
-// A host that stops reading must not stop the other end's loop: the write ends, with less than all.
+// A host that stops reading must not block the other end's loop: the write returns early.
 TEST_P(ByteTransport, WriteNeverWaitsForAReader) {
   const Bytes block(4096, 0x55);
   IoResult result{};
@@ -90,7 +90,7 @@ TEST_P(ByteTransport, TellsThatTheOtherEndIsGone) {
   std::array<std::uint8_t, 16> buffer{};
   EXPECT_EQ(transport().read_some(buffer, transport().now() + 5s).status, IoStatus::kClosed);
   EXPECT_EQ(transport().read_some(buffer, transport().now() + 5s).status, IoStatus::kClosed);
-  // The first write to a closed socket may still be accepted by the kernel; it must not kill us.
+  // The kernel may still accept the first write to a closed socket; it must not kill this process.
   transport().write(Bytes{1});
   transport().write(Bytes{1});
 }

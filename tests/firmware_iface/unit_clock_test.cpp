@@ -32,7 +32,7 @@ UnitClock observe(double ppm, double seconds, double jitter_s, std::uint64_t see
   return clock;
 }
 
-// The demand: 200 ppm within 5 ppm after 60 s, with the jitter of an ordinary kernel.
+// Requirement: recover 200 ppm within 5 ppm after 60 s, with the jitter of an ordinary kernel.
 TEST(UnitClock, RecoversARateErrorWithinFivePpmInAMinute) {
   for (const double ppm : {200.0, -200.0, 0.0, 12'000.0}) {
     SCOPED_TRACE(ppm);
@@ -42,15 +42,15 @@ TEST(UnitClock, RecoversARateErrorWithinFivePpmInAMinute) {
   }
 }
 
-// Even with 5 ms of mean jitter, since the fastest sample of a block counts.
+// The fastest sample of a block counts, so 5 ms of mean jitter do no harm.
 TEST(UnitClock, SurvivesHeavyJitter) {
   const ClockFit fit = observe(200.0, 60.0, 5e-3, 22).fit();
   EXPECT_NEAR(fit.rate_error_ppm, 200.0, 5.0);
 }
 
-// The stated uncertainty must be worth something: over 40 runs the errors, in units of it, scatter
-// by about one. A sum of 40 squares has mean 40 and deviation 9; the bounds are 3 of these, doubled
-// above, since minima of exponentials are not quite normal.
+// The reported uncertainty must be right: over 40 runs the errors divided by it have a standard
+// deviation of about one. A sum of 40 squares has mean 40 and deviation 9. The bounds are 3 of
+// these, doubled above, since minima of exponentials are not quite normal.
 TEST(UnitClock, StatesAnHonestUncertainty) {
   double sum_square = 0.0;
   constexpr int kRuns = 40;
@@ -63,9 +63,9 @@ TEST(UnitClock, StatesAnHonestUncertainty) {
   EXPECT_LT(sum_square / kRuns, 3.0);
 }
 
-// A stretch of time in which every sample is slow, or comes before its time, must not bend the
-// line: two seconds of a host that stood still, 50 ms late, or whose clock was wrong by so much the
-// other way, which no delay can be.
+// An interval of only slow or only early samples must not bend the line: two seconds of a host that
+// paused and is 50 ms late, or whose clock was wrong by as much the other way, which no delay can
+// cause.
 TEST(UnitClock, RejectsAStretchOfOutliersOnEitherSide) {
   for (const double off_s : {0.05, -0.05}) {
     SCOPED_TRACE(off_s);
@@ -77,12 +77,12 @@ TEST(UnitClock, RejectsAStretchOfOutliersOnEitherSide) {
       const double off = k > 55'000 && k < 57'000 ? off_s : 0.0;
       clock.observe(1000 * k, Nanoseconds(std::llround((true_s + jitter(random) + off) * 1e9)));
     }
-    EXPECT_GE(clock.fit().blocks_rejected, 6U);  // 2 s of blocks of 0.25 s, but for the ends
+    EXPECT_GE(clock.fit().blocks_rejected, 6U);  // 2 s in blocks of 0.25 s, except the ends
     EXPECT_NEAR(clock.fit().rate_error_ppm, 200.0, 1.0);
   }
 }
 
-// Blocks of 125 ms; a line through fewer than four of them would leave too little to judge it by.
+// Blocks of 125 ms. A line through fewer than four of them leaves too little to judge the fit.
 TEST(UnitClock, FitsFromTheFourthBlockOn) {
   UnitClock clock;
   std::int64_t now_ms = 0;
@@ -98,8 +98,8 @@ TEST(UnitClock, FitsFromTheFourthBlockOn) {
   EXPECT_NEAR(clock.fit().rate_error_ppm, 0.0, 1e-6);
 }
 
-// Clocks that stand still, run backwards or jump make no line that could be used; the fit says so
-// instead of handing out infinities.
+// Clocks that stand still, run backward or jump give no usable line. The fit reports that instead
+// of returning infinities.
 TEST(UnitClock, NeverHandsOutWhatIsNotANumber) {
   const auto check = [](const char* what, const auto& host_ns_of) {
     SCOPED_TRACE(what);
@@ -135,7 +135,7 @@ TEST(ExtendCounter, FindsTheNearestValueWithThoseLowBits) {
             1'000'000'000'000);
 }
 
-// A wrap in either direction, at both widths, must not show as a jump of the angle.
+// A wrap in either direction, at both widths, must not appear as a jump of the angle.
 TEST(EncoderUnwrap, FollowsThroughWraps) {
   for (const int bits : {24, 32}) {
     SCOPED_TRACE(bits);
@@ -151,8 +151,8 @@ TEST(EncoderUnwrap, FollowsThroughWraps) {
   }
 }
 
-// Counters of 16 bits, of 24, an absolute encoder of an odd number of positions: each continues
-// past its modulus both ways, in the bits that either format sends.
+// Counters of 16 and 24 bits, and an absolute encoder with an odd number of positions: each
+// continues past its modulus both ways, in the bits of either format.
 TEST(EncoderUnwrap, ContinuesPastAnyModulus) {
   for (const std::uint32_t modulus : {65'536U, 1U << 24, 4096U, 1000U, 3U}) {
     for (const int bits : {24, 32}) {
@@ -162,7 +162,7 @@ TEST(EncoderUnwrap, ContinuesPastAnyModulus) {
       for (int k = 0; k < 4000; ++k, truth += k < 2000 ? 1 : -1) {
         std::int64_t sent = truth % modulus;
         if (sent < 0) sent += modulus;
-        if (bits == 24 && sent >= 1 << 23) sent -= 1 << 24;  // as 24 bits are sign extended
+        if (bits == 24 && sent >= 1 << 23) sent -= 1 << 24;  // 24 bits are sign extended
         ASSERT_TRUE(unwrap.update(static_cast<std::int32_t>(sent)));
         ASSERT_EQ(unwrap.counts(), truth) << k;
       }
@@ -170,7 +170,7 @@ TEST(EncoderUnwrap, ContinuesPastAnyModulus) {
   }
 }
 
-// A count that the modulus does not allow is no reading: the last valid one stays.
+// A count beyond the modulus is no reading: the last valid one stays.
 TEST(EncoderUnwrap, RejectsCountsBeyondItsModulus) {
   EncoderUnwrap unwrap(1000, 32);
   EXPECT_TRUE(unwrap.update(999));

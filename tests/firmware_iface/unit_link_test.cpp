@@ -45,7 +45,7 @@ TEST(UnitLink, SilenceIsReportedWithTheNumbers) {
   EXPECT_EQ(time.now(), 100ms) << "waits as long as it says";
 }
 
-// Each way in which a unit can be the wrong one has its own message.
+// Each way in which the unit can be the wrong one has its own message.
 TEST(UnitLink, RefusesUnitsThatDoNotFit) {
   const auto refusal = [](const std::function<void(hello_reply&)>& alter) {
     scripted_unit::ScriptedUnit unit;
@@ -78,8 +78,8 @@ TEST(UnitLink, RefusesAStreamTheLineDoesNotCarry) {
   EXPECT_TRUE(rig.link->start_stream({.compact = true, .divider = 2}).ok()) << "500 Hz does fit";
 }
 
-// Every sample arrives once, in order, at the tick it belongs to, in every format; the unit's own
-// count at the end agrees.
+// Every sample arrives once, in order and with its tick, in every format. The unit's own count at
+// the end agrees.
 TEST(UnitLink, DeliversEverySampleOfACleanLine) {
   for (const bool compact : {false, true}) {
     for (const int divider : {1, 4}) {
@@ -128,7 +128,7 @@ TEST(UnitLink, FollowsTheClockThroughItsWrap) {
   }
 }
 
-// A command written in answer to a sample is in force from the next tick on: one tick, always.
+// A command that answers a sample is always in force exactly one tick later.
 TEST(UnitLink, MeasuresACommandDelayOfOneTick) {
   for (const bool compact : {false, true}) {
     VirtualRig rig(settings_at(921'600));
@@ -147,8 +147,8 @@ TEST(UnitLink, MeasuresACommandDelayOfOneTick) {
   }
 }
 
-// What is recorded as the command is what acted, to the last bit: half a step of the wire that is
-// not told is seen by calibrations.
+// The recorded command must equal the applied one to the last bit: calibrations detect an
+// unreported half step of the wire format.
 TEST(UnitLink, TellsExactlyWhatTheConverterPutsOut) {
   for (const int bits : {0, 2, 8, 12, 16}) {
     SCOPED_TRACE(bits);
@@ -184,7 +184,7 @@ TEST(UnitLink, HostPacedUnitAnswersEachCommand) {
   }
 }
 
-// Tripped, whatever is commanded has no effect until CLEAR.
+// While the unit is tripped, no command has an effect until CLEAR.
 TEST(UnitLink, BootTripHoldsTheOutputAtZeroUntilCleared) {
   VirtualRig rig;
   ASSERT_TRUE(rig.link->connect().ok());
@@ -203,8 +203,8 @@ TEST(UnitLink, BootTripHoldsTheOutputAtZeroUntilCleared) {
   EXPECT_NEAR(rig.read().command[0], 5.0, kQuantum_V);
 }
 
-// The time-out lives in the unit: after the last command its output is zero within the ttl, to the
-// byte time of the line, and it reports why.
+// The time-out is the unit's own: after the last command its output is zero within the ttl, up to
+// the line's time per byte, and it reports the cause.
 TEST(UnitLink, SilenceTripsTheUnitWithinTheTtl) {
   VirtualRig rig(settings_at(921'600));
   rig.start();
@@ -269,7 +269,7 @@ TEST(UnitLink, TripRequestHelloAndNonsenseCommandsTrip) {
   EXPECT_EQ(rig.link->facts().fault_flags, FAULT_SESSION);
 }
 
-// CLEAR needs both steps and the right token: single frames, and any number of wrong ones, do
+// CLEAR needs both steps and the right token. Single frames, and any number of wrong ones, do
 // nothing.
 TEST(UnitLink, NoSingleFrameClearsATrip) {
   VirtualRig rig;
@@ -286,8 +286,8 @@ TEST(UnitLink, NoSingleFrameClearsATrip) {
   EXPECT_TRUE(rig.unit().is_tripped());
 }
 
-// A reset in mid-stream: the unit falls silent; the next session learns how many samples the
-// interrupted stream had, so that its tail is counted as lost.
+// After a reset in mid-stream the unit is silent. The next session reports how many samples the
+// interrupted stream had, so its tail is counted as lost.
 TEST(UnitLink, AccountsForTheTailThatAResetCutOff) {
   VirtualRig rig(settings_at(921'600));
   rig.start();
@@ -302,7 +302,7 @@ TEST(UnitLink, AccountsForTheTailThatAResetCutOff) {
   EXPECT_EQ(rig.link->counters().samples_received + rig.link->counters().samples_lost, sent_before);
 }
 
-// The wireless encoder drops out: its channel is marked, keeps its last count, and recovers; the
+// If the wireless encoder drops out, its channel is marked, keeps its last count and recovers. The
 // other channel is unaffected.
 TEST(UnitLink, ChannelsAreValidOneByOne) {
   sim::SimulationSettings settings;
@@ -326,7 +326,7 @@ TEST(UnitLink, ChannelsAreValidOneByOne) {
   EXPECT_LT(invalid, 2900);
 }
 
-// The hand holds the rig at its start until it lets go, once for each stream.
+// The hand holds the rig at its start position until it lets go, once in each stream.
 TEST(UnitLink, HandLetsGoAfterTheStreamStarts) {
   sim::SimulationSettings settings;
   settings.unit.hand = {sim::OperatorSettings::Release::kAfterStreamStart, 500ms};
@@ -345,7 +345,7 @@ TEST(UnitLink, HandLetsGoAfterTheStreamStarts) {
   }
 }
 
-// What a frame lost on the way to the unit, or damaged, does to the unit's error counter.
+// The unit's error counter after frames that were lost or damaged on the way to it.
 TEST(UnitLink, ReportsTheUnitsErrorsPastTheWrapOfTheirCounter) {
   VirtualRig rig;
   rig.start();
@@ -374,7 +374,7 @@ TEST(UnitLink, RecoversTheUnitsClockRate) {
   EXPECT_LT(fit.rate_sigma_ppm, 1.0);
 }
 
-// The real-time half of the interface allocates nothing, on good and on bad days.
+// The real-time half of the interface never allocates, on a good or a bad line.
 TEST(UnitLink, ReadingAndCommandingDoNotAllocate) {
   if (!test_support::AllocCounter::works()) GTEST_SKIP() << "the sanitizer brings its own malloc";
   sim::SimulationSettings settings = settings_at(921'600);

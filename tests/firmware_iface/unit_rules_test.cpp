@@ -6,8 +6,8 @@
 #include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/fault.h"
 
-// What a unit does with single messages, at the moment they arrive: the rules of PROTOCOL.md that a
-// host that behaves never tries.
+// The unit's reaction to single messages when they arrive: rules of PROTOCOL.md that a correct host
+// never exercises.
 
 namespace {
 
@@ -35,7 +35,7 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
     configure_request_encode(&request, message.data());
     receive(message);
   }
-  /// A command that answers the newest sample, or one that is `age` samples older.
+  /// Sends a command that answers the newest sample, or one that is `age` samples older.
   void command(int ttl_ms, std::uint8_t flags = COMMAND_ENABLE, std::int64_t age = 0) {
     const command_request request{++command_sequence_,
                                   static_cast<std::uint32_t>(newest_ - age),
@@ -100,7 +100,7 @@ class UnitRules : public ::testing::Test, private sim::UnitOutput {
   std::uint16_t command_sequence_ = 0;
 };
 
-// A time to live of nothing, or beyond what the unit can keep, is a host that is broken.
+// A zero time to live, or one beyond the unit's range, reveals a faulty host and trips.
 TEST_F(UnitRules, ImpossibleTimeToLiveTrips) {
   for (const int ttl_ms : {1, 100}) {
     arm();
@@ -117,13 +117,13 @@ TEST_F(UnitRules, ImpossibleTimeToLiveTrips) {
     pass(5ms);
     EXPECT_EQ(unit_.output_V(), 0.0) << ttl_ms;
   }
-  // Without ENABLE no ttl runs, so that none can be wrong.
+  // Without ENABLE no ttl runs, so none can be wrong.
   arm();
   command(0, 0);
   EXPECT_FALSE(unit_.is_tripped());
 }
 
-// A token is good for its window, to the end of it, and once.
+// A token is valid once, and until the end of its window.
 TEST_F(UnitRules, TokenExpires) {
   hello();
   std::uint16_t token = clear(1, 0).token;
@@ -140,7 +140,7 @@ TEST_F(UnitRules, TokenExpires) {
   EXPECT_TRUE(unit_.is_tripped());
 }
 
-// A unit that is asked with token 0 before it gave one does not take that for the one it has.
+// A request with token 0, before the unit has issued a token, must not match.
 TEST_F(UnitRules, NoTokenIsNone) {
   hello();
   EXPECT_EQ(clear(2, 0).result, CLEAR_WRONG_TOKEN);
@@ -153,7 +153,7 @@ TEST_F(UnitRules, NoTokenIsNone) {
   EXPECT_TRUE(unit_.is_tripped());
 }
 
-// Beginning a session or a stream, and ending one, while the motor is driven leaves nobody in
+// Starting a session or a stream, or ending one, while the motor is driven would leave nobody in
 // charge of it.
 TEST_F(UnitRules, NewSessionAndAnyChangeOfTheStreamTrip) {
   for (const int change : {0, 1, 2}) {
@@ -171,7 +171,7 @@ TEST_F(UnitRules, NewSessionAndAnyChangeOfTheStreamTrip) {
   }
 }
 
-// A command that had arrived, but was not in force yet when the unit tripped, does not act when the
+// A command that had arrived but was not yet in force when the unit tripped must not act when the
 // trip is cleared within the same tick.
 TEST_F(UnitRules, CommandFromBeforeATripNeverActs) {
   arm();
@@ -184,7 +184,7 @@ TEST_F(UnitRules, CommandFromBeforeATripNeverActs) {
   EXPECT_FALSE(unit_.is_tripped());
 }
 
-// After a trip no ttl runs on: it would trip a unit that was cleared and is idle.
+// A trip stops the ttl. Otherwise it would trip a unit that was cleared and is idle.
 TEST_F(UnitRules, NoTtlRunsOnAfterATrip) {
   arm();
   command(50);
@@ -195,9 +195,8 @@ TEST_F(UnitRules, NoTtlRunsOnAfterATrip) {
   EXPECT_FALSE(unit_.is_tripped());
 }
 
-// A command acts while the sample that it answers is recent: at most ten ticks older than the
-// newest by default, whenever the command arrives. One tick more, or a sample that was not sent
-// yet, and it is as if it had not come.
+// A command acts only if the sample that it answers is recent: by default at most ten ticks older
+// than the newest. One tick more, or a sample not sent yet, and the command is ignored.
 TEST_F(UnitRules, CommandThatAnswersAnOldSampleIsRejected) {
   for (const auto& [age, accepted] :
        {std::pair{0, true}, {10, true}, {11, false}, {300, false}, {-1, false}, {-2, false}}) {
@@ -216,8 +215,8 @@ TEST_F(UnitRules, CommandThatAnswersAnOldSampleIsRejected) {
   }
 }
 
-// A CONFIGURE whose answer was lost is repeated: also after one that was refused it is answered as
-// before and starts no second stream.
+// A CONFIGURE whose answer was lost is repeated. It gets the same answer, also after a refused one,
+// and starts no second stream.
 TEST_F(UnitRules, RepeatedConfigureIsAnsweredAsBefore) {
   hello();
   configure(STREAM_ON);
@@ -234,7 +233,7 @@ TEST_F(UnitRules, RepeatedConfigureIsAnsweredAsBefore) {
   EXPECT_EQ(unit_.counters().streams, 1U);
 }
 
-// No sample was sent: there is nothing to answer. Numbers of another stream are those of none.
+// Before the first sample there is nothing to answer. Numbers of another stream do not count.
 TEST_F(UnitRules, CommandBeforeTheFirstSampleIsRejected) {
   hello();
   EXPECT_EQ(clear(2, clear(1, 0).token).result, CLEAR_DONE);
@@ -247,8 +246,8 @@ TEST_F(UnitRules, CommandBeforeTheFirstSampleIsRejected) {
   EXPECT_EQ(unit_.counters().commands_rejected, 2U);
 }
 
-// The time to live counts from the latch of the sample answered: what the line takes is part of it.
-// It is over at the first tick at or after.
+// The time to live counts from the latch of the answered sample, so it includes the line's delay.
+// It ends at the first tick at or after that time.
 TEST_F(UnitRules, TimeToLiveCountsFromTheSampleAnswered) {
   for (const int age : {0, 4, 9}) {
     SCOPED_TRACE(age);
@@ -266,7 +265,7 @@ TEST_F(UnitRules, TimeToLiveCountsFromTheSampleAnswered) {
   EXPECT_FALSE(unit_.is_tripped());
 }
 
-// Two commands that the line swapped: the older one neither acts nor shortens the time to live.
+// Two commands that the line has swapped: the older one neither acts nor shortens the time to live.
 TEST_F(UnitRules, CommandOlderThanTheOneInForceIsRejected) {
   arm();
   command(20);
@@ -276,7 +275,7 @@ TEST_F(UnitRules, CommandOlderThanTheOneInForceIsRejected) {
   EXPECT_NE(unit_.output_V(), 0.0);
 }
 
-// Whatever switches the output off is welcome at any age.
+// Commands that switch the output off are obeyed at any age.
 TEST_F(UnitRules, LateIdleAndTripAreObeyed) {
   arm();
   command(50);

@@ -7,7 +7,7 @@
 #include "tests/firmware_iface/transport_bench.hpp"
 
 // A whole session over each kind of URL, with a simulated unit in real time behind it. Timing is
-// not asserted: on a busy machine samples may be lost or late, but never unaccounted for.
+// not asserted: on a busy machine samples may be lost or late, but always accounted for.
 
 namespace {
 
@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 using test_support::TemporaryFolder;
 using transport_bench::ServedUnit;
 
-/// A unit to talk to and the URL it answers at.
+/// A unit and the URL at which it answers.
 struct Site {
   std::string url;
-  std::unique_ptr<ServedUnit> unit;  // empty where the unit lives inside the transport
+  std::unique_ptr<ServedUnit> unit;  // empty if the unit is inside the transport
   std::unique_ptr<TemporaryFolder> folder = std::make_unique<TemporaryFolder>();
 };
 
@@ -47,8 +47,8 @@ Site make_site(const std::string& scheme) {
 
 class UnitTransport : public ::testing::TestWithParam<std::string> {};
 
-// Opens, connects, clears, drives for 300 samples, stops, and balances the books; then again, as
-// the next program would.
+// Opens, connects, clears, drives for 300 samples, stops and balances the counts; then repeats all
+// as the next program would.
 TEST_P(UnitTransport, CarriesWholeSessionsWithoutLosingTrackOfASample) {
   Site site = make_site(GetParam());
   std::uint64_t received = 0;
@@ -90,9 +90,9 @@ TEST_P(UnitTransport, CarriesWholeSessionsWithoutLosingTrackOfASample) {
   }
 }
 
-// The host dies without a word: the unit trips by itself, and the next session finds it tripped.
+// The host is killed: the unit trips by itself, and the next session finds it tripped.
 TEST_P(UnitTransport, UnitTripsWhenTheHostDies) {
-  if (GetParam() == "sim") return;  // there the unit dies with its host
+  if (GetParam() == "sim") return;  // here the unit ends with its host
   Site site = make_site(GetParam());
   {
     auto opened = open_transport(site.url);

@@ -13,10 +13,10 @@ struct VirtualRig {
   explicit VirtualRig(const firmware_iface::sim::SimulationSettings& settings = {},
                       const firmware_iface::sim::JointState& start = {});
 
-  /// connect, then clear the trip of the boot and start the stream; expects all to succeed.
+  /// Connects, clears the boot trip and starts the stream; expects all to succeed.
   void start(const firmware_iface::StreamSettings& stream = {});
 
-  /// Asks for CLEAR and reads samples until it is decided; returns the outcome.
+  /// Requests CLEAR and reads samples until it is decided. Returns the outcome.
   firmware_iface::ClearState clear();
 
   /// Reads one sample, waiting up to 10 ms; expects one.
@@ -28,7 +28,7 @@ struct VirtualRig {
   std::unique_ptr<firmware_iface::UnitLink> link;
 };
 
-/// A line at 921 600 baud without faults, an unpaced unit otherwise by default.
+/// A line at 921 600 baud without faults; the unit sets the pace and has default settings.
 firmware_iface::sim::SimulationSettings settings_at(int baud_rate);
 
 }  // namespace virtual_rig

@@ -29,7 +29,7 @@ Bytes frame_of(const Bytes& message) {
   return frame;
 }
 
-// A SAMPLE whose every field depends on k, so that a mix-up cannot look right.
+// A SAMPLE whose every field depends on k, so that a mix-up cannot go unnoticed.
 Bytes sample_message(std::uint32_t k, bool compact = false) {
   sample_report report{};
   report.sequence = static_cast<std::uint16_t>(k);
@@ -46,7 +46,7 @@ Bytes sample_message(std::uint32_t k, bool compact = false) {
   return message;
 }
 
-// All lengths up to the limit, with many zeros, since zeros are what stuffing is about.
+// All lengths up to the limit, with many zeros, since stuffing replaces zeros.
 TEST(Cobs, RoundTripsAndLeavesNoZero) {
   std::mt19937_64 random(11);
   for (std::size_t size_bytes = 0; size_bytes <= 254; ++size_bytes) {
@@ -86,7 +86,7 @@ TEST(Frame, DecoderNeverReadsOrWritesPastTheEnd) {
 }
 
 // Every 1 and 2 bit error and every truncation of a frame must be refused: CRC-32C guarantees 6
-// bits at this length, CRC-16 with 0x5935 4. The delimiter is left alone; damage to it merges
+// bits at this length, CRC-16 with 0x5935 4. The delimiter is not altered: damage to it merges
 // frames, which FrameDecoder's tests cover.
 TEST(Frame, AnyTwoWrongBitsAndAnyTruncationAreRefused) {
   for (const bool compact : {false, true}) {
@@ -121,8 +121,8 @@ TEST(Frame, EncoderRefusesWhatIsNotAMessage) {
   EXPECT_EQ(frame_encode(good.data(), good.size(), out.data(), 30), 30U);
 }
 
-// A checksum that is right makes no message of a length that its type does not have: a program of
-// another layout, or one that is broken, may well compute it.
+// A right checksum does not make a message valid if its length does not fit its type. A program
+// with another layout, or a faulty one, can compute it.
 TEST(Frame, RightChecksumMakesNoMessageOfAWrongLength) {
   for (const std::size_t size_bytes : {1U, 8U, 9U, 10U, 11U, 25U, 27U}) {
     Bytes plain(size_bytes, 1);
@@ -140,7 +140,7 @@ TEST(Frame, RightChecksumMakesNoMessageOfAWrongLength) {
   }
 }
 
-// -32768 has no positive counterpart: taken as it is, the range would not be symmetric.
+// -32768 has no positive counterpart. Read unchanged, it would make the range asymmetric.
 TEST(Command, MostNegativeCommandReadsAsTheRangeLimit) {
   const command_request request{1, 0, COMMAND_ENABLE, 20, {-32768, -32768}};
   std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> full{};
@@ -155,7 +155,7 @@ TEST(Command, MostNegativeCommandReadsAsTheRangeLimit) {
   EXPECT_EQ(read.command_q15[0], -32767);
 }
 
-// Feeds bytes and returns the messages found.
+// Feeds bytes and returns the decoded messages.
 std::vector<Bytes> decode_all(FrameDecoder& decoder, const Bytes& bytes) {
   std::vector<Bytes> messages;
   for (const std::uint8_t byte : bytes) {
@@ -169,8 +169,8 @@ void append(Bytes& stream, const Bytes& more) {
   stream.insert(stream.end(), more.begin(), more.end());
 }
 
-// Whatever garbage comes first, the frame after the next delimiter is read. Garbage may end in the
-// middle of what looks like a frame, may be longer than any frame, and may contain delimiters.
+// Whatever garbage comes first, the frame after the next delimiter is read. Garbage may end in what
+// looks like a frame, may be longer than any frame, and may contain delimiters.
 TEST(FrameDecoder, FindsTheFrameAfterAnyGarbage) {
   std::mt19937_64 random(13);
   const Bytes message = sample_message(77);
@@ -187,8 +187,8 @@ TEST(FrameDecoder, FindsTheFrameAfterAnyGarbage) {
   }
 }
 
-// A stream of frames damaged at random: what is accepted was sent, in order, and every delimited
-// run of bytes is either a good frame or counted under one kind of damage.
+// A stream of randomly damaged frames: every accepted frame was sent, in order, and every delimited
+// run of bytes is a good frame or counted under one kind of damage.
 TEST(FrameDecoder, AcceptsOnlyWhatWasSentAndCountsTheRest) {
   std::mt19937_64 random(14);
   FrameDecoder decoder;

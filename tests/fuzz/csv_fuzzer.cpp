@@ -1,6 +1,6 @@
-// Feeds arbitrary text to the CSV reader and to the import of recordings behind it. Whatever it
-// says, it is refused in one sentence that names the file, or it comes out as it stands: as many
-// values as rows, finite where they must be, in segments whose samples are all from the file.
+// Feeds arbitrary text to the CSV reader and to the import of recordings that uses it. Any text is
+// refused in one sentence that names the file, or read completely: as many values as rows, finite
+// where required, in segments whose samples are all from the file.
 
 #include <cmath>
 #include <cstdint>
@@ -19,7 +19,7 @@ using fuzz::require;
 
 constexpr const char* kPath = "run.csv";
 
-// Every column is asked for, each kind of request in turn.
+// Requests every column, with each kind of request in turn.
 void check_table(std::string_view text, const std::vector<std::string>& names) {
   constexpr proto::MissingCells kKinds[] = {proto::MissingCells::kForbidden,
                                             proto::MissingCells::kAllowed,
@@ -40,7 +40,7 @@ void check_table(std::string_view text, const std::vector<std::string>& names) {
   }
 }
 
-// The first column as time, or none; then an angle, which may lack, and a control signal.
+// The first column as time, or none; then an optional angle, and a control signal.
 service::RecordingFormat make_format(const std::vector<std::string>& names, bool with_time) {
   service::RecordingFormat format;
   std::size_t next = 0;

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to the frame decoder. Whatever they are, it accepts only frames that encode
-// back to the bytes received, accounts for every delimited run, and reads the next good frame.
+// Feeds arbitrary bytes to the frame decoder. It must accept only frames that encode back to the
+// received bytes, account for every delimited run, and read the next valid frame.
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ void require(bool condition) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FrameDecoder decoder;
-  static std::vector<std::uint8_t> run;  // since the last delimiter; keeps its room
+  static std::vector<std::uint8_t> run;  // since the last delimiter; keeps its capacity
   run.clear();
   std::uint64_t runs = 0;
   for (std::size_t k = 0; k < size; ++k) {
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto& counters = decoder.counters();
   require(counters.good + counters.damaged() == runs);
 
-  // Resynchronise: a delimiter ends whatever was in progress, and the next frame is read.
+  // Resynchronization: a delimiter ends any frame in progress, and the next frame is read.
   const command_request command{1, 2, COMMAND_ENABLE, 3, {4}};
   std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
   std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};

@@ -1,5 +1,5 @@
-// Feeds arbitrary bytes to the MCAP reader and the recording decoder behind it: once as they are,
-// once with the chunks' checksums made right, so that damage reaches what lies behind them.
+// Feeds arbitrary bytes to the MCAP reader and the recording decoder: once unchanged, once with
+// corrected chunk checksums, so that damage reaches the code after them.
 
 #include <cstdint>
 #include <cstdlib>
@@ -15,8 +15,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// What must hold whatever the bytes are: samples in order, and counts that agree with what was
-// handed over.
+// Invariants for any bytes: samples in order, and counts that match the delivered messages.
 class Checker final : public proto::RecordingVisitor {
  public:
   void on_sample(const proto::Sample& sample) override {

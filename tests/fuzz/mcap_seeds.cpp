@@ -55,7 +55,7 @@ bool write_foreign(const std::string& path) {
   return fine && writer.complete().ok() && writer.publish().ok();
 }
 
-// Writes what it sees, without the definitions of the schemas: nine tenths of so small a recording.
+// Copies a recording without the schemas' definitions, nine tenths of so small a file.
 class WithoutDefinitions : public proto::McapVisitor {
  public:
   explicit WithoutDefinitions(proto::McapWriter& writer) : writer_(writer) {}
@@ -77,7 +77,7 @@ class WithoutDefinitions : public proto::McapVisitor {
 
  private:
   proto::McapWriter& writer_;
-  std::map<std::uint16_t, std::uint16_t> channels_;  // of the source, of the copy
+  std::map<std::uint16_t, std::uint16_t> channels_;  // from source to copy
 };
 
 bool write_bare(const std::string& path, const std::string& source_path) {

@@ -1,5 +1,5 @@
-// Stands in for libFuzzer where the compiler has none: mutates the files of a corpus at random and
-// feeds them to LLVMFuzzerTestOneInput. The same seed gives the same inputs.
+// Replaces libFuzzer if the compiler has none: mutates the files of a corpus at random and feeds
+// them to LLVMFuzzerTestOneInput. The same seed gives the same inputs.
 //   <fuzzer> [-runs=N] [-seed=N] [FILE or FOLDER]...
 
 #include <algorithm>

@@ -11,8 +11,7 @@ inline void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// Runs `read`, which may refuse its input, in one sentence that begins with the file's name, and
-/// in no other way.
+/// Runs `read`, which may refuse its input only by one sentence that starts with the file's name.
 template <typename Read>
 void expect_value_or_refusal(std::string_view path, const Read& read) {
   try {

@@ -1,6 +1,6 @@
-// Feeds arbitrary text to what reads a rig file: the DAQ and the service. Either refuses it in one
-// sentence that names the file, or what comes out can be used: limits that are limits, parameters
-// within their bounds, a mechanism without faults.
+// Feeds arbitrary text to the readers of a rig file: the DAQ and the service. Either refuses it in
+// one sentence that names the file, or the result is usable: valid limits, parameters within their
+// bounds, a mechanism without errors.
 
 #include <cmath>
 #include <cstdint>

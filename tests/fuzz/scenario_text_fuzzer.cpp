@@ -1,7 +1,6 @@
-// Feeds arbitrary text to what reads a scenario file: the DAQ and the service. Either refuses it in
-// one sentence that names the file, or it can be run: whatever it commands at whatever angles, what
-// the safety monitor lets through is finite and within the limits, and those are the rig's or
-// tighter.
+// Feeds arbitrary text to the readers of a scenario file: the DAQ and the service. Either refuses
+// it in one sentence that names the file, or it can be run: whatever it commands at any angles, the
+// safety monitor's output is finite and within the limits, which are the rig's or tighter.
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +20,7 @@ namespace {
 using fuzz::require;
 
 // In a folder that does not exist, so that a replay finds no file beside it. A refusal names the
-// scenario's file, or the one that it asks for.
+// scenario's file, or the requested one.
 constexpr const char* kPath = "/no-such-folder/scenario.textproto";
 constexpr const char* kNamed = "/";
 
@@ -45,7 +44,7 @@ constexpr const char* kRig = R"(
            hinge { hinge: "2" angle_rad_min: -100 angle_rad_max: 100 speed_rad_per_s_max: 60 } }
 )";
 
-// Times a scenario may be asked for, and angles: a hinge that is held, falls, and turns over.
+// Times and angles at which a scenario is evaluated: a joint that is held, falls, and turns over.
 void drive(daq::ScenarioConfig& config) {
   daq::SafetyMonitor monitor(config.limits);
   daq::Observation now;
@@ -90,7 +89,7 @@ void check_service(const std::string& text) {
   }
 }
 
-// Choosing the phases of many tones over many cycles takes seconds by design; those are left out.
+// Choosing the phases of many tones over many cycles takes seconds by design; those are skipped.
 bool takes_long(const std::string& text) {
   rigcal::v1::Scenario source;
   proto::TextLocator::Tree tree;

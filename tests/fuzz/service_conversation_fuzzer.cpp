@@ -1,10 +1,10 @@
-// Feeds arbitrary frames to the service behind its sockets: conversations, sessions, uploads, jobs
-// and their files, with all threads played by one queue. A conversation that has ended is followed
-// by another one with the rest of the input. Checked beside memory and undefined behaviour: every
-// reply keeps to the limits that clients rely on, and a client gets one reply for each request.
+// Feeds arbitrary frames to the service without sockets: conversations, sessions, uploads, jobs and
+// their files, with all threads replaced by one queue. A conversation that has ended is followed by
+// another one with the rest of the input. Checked besides memory and undefined behaviour: every
+// reply obeys the limits that clients rely on, and a client gets one reply for each request.
 //
-// The worker processes' messages, which come through a pipe, are fed to their decoder, too, and
-// what a service may reply to a rig computer to the rig computer's side.
+// The decoder of the worker processes' messages, which come through a pipe, is fed too, and so is
+// the rig's side, with any reply that a service may send.
 
 #include <google/protobuf/stubs/logging.h>
 
@@ -45,7 +45,7 @@ std::vector<proto::Frame> frames_of(const std::vector<proto::FrameLimit>& limits
   return frames;
 }
 
-// Jobs wait, and end when they are asked to.
+// Jobs wait, and end on request.
 class WaitingRunner final : public service::JobRunner {
  public:
   void start(const std::string& job_id, const std::string&, const std::vector<std::string>&, double,
@@ -132,7 +132,7 @@ class Service {
   }
 
  private:
-  // In memory: fsync costs nothing there.
+  // In memory: fsync is free there.
   static std::string folder() { return "/dev/shm/rigcal-fuzz-" + std::to_string(::getpid()); }
 
   void drain() {
@@ -144,7 +144,7 @@ class Service {
   }
 
   std::deque<service::Task> tasks_;
-  bool streams_ = false;  // the connection is a rig computer's
+  bool streams_ = false;  // the connection is a rig's
   service::ServiceContext context_;
   WaitingRunner runner_;
   service::SessionStore sessions_{context_, [this] { jobs_.advance(); },
@@ -152,7 +152,7 @@ class Service {
   service::JobStore jobs_{context_, sessions_, runner_};
 };
 
-// Ten batches that wait to be acknowledged.
+// Ten batches that wait for acknowledgement.
 class TenBatches final : public proto::BatchStore {
  public:
   std::uint64_t durable_end() const override { return 11; }

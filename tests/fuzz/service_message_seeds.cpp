@@ -1,5 +1,5 @@
 // Writes one frame of every request and reply of the service as seeds for its fuzzer: messages with
-// every field filled, as far as they nest; and conversations that a client and a rig computer have.
+// every field set, at every depth; and conversations of a client and a rig.
 //   service_message_seeds FOLDER
 
 #include <google/protobuf/descriptor.h>
@@ -122,7 +122,7 @@ ServiceRequest make_hello() {
   return request;
 }
 
-// A stream, then a client that asks for everything there is about it.
+// A stream, then a client that requests everything about it.
 std::string make_client_conversation() {
   std::vector<ServiceRequest> all = make_stream("run");
   all.push_back(make_hello());

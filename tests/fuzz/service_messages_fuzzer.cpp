@@ -1,6 +1,6 @@
-// Feeds arbitrary bytes to what stands at the service's socket: the frame decoder with the limits
-// of requests and of replies, the element counter, the parser, and the check of batches. Once as
-// one piece, once cut at every size, which must not make a difference.
+// Feeds arbitrary bytes to the input chain of the service's socket: the frame decoder with the
+// limits of requests and of replies, the element counter, the parser, and the check of batches.
+// Once as one piece, once cut at every size, which must not make a difference.
 
 #include <google/protobuf/stubs/logging.h>
 
@@ -48,7 +48,7 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
     require(frame.payload == cut.frames[k].payload && frame.type == cut.frames[k].type);
     Envelope envelope;
     if (!proto::parse_frame(frame, limits, envelope).ok()) continue;
-    // What was taken can be sent, and is the same when it arrives.
+    // Accepted messages can be sent, and arrive unchanged.
     std::string bytes;
     require(proto::append_frame(envelope, limits, bytes).ok() || frame.payload.size() > 60'000);
     if constexpr (std::is_same_v<Envelope, rigcal::v1::ServiceRequest>) {
@@ -65,7 +65,7 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  google::protobuf::SetLogHandler(nullptr);  // it would tell of every bad string
+  google::protobuf::SetLogHandler(nullptr);  // otherwise it logs every bad string
   check<rigcal::v1::ServiceRequest>(proto::service_request_limits(), data, size);
   check<rigcal::v1::ServiceReply>(proto::service_reply_limits(), data, size);
   return 0;

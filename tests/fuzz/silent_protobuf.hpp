@@ -4,7 +4,7 @@
 
 namespace fuzz {
 
-/// Protobuf would tell standard error of every bad string.
+/// Without this, Protobuf logs every bad string to standard error.
 inline void silence_protobuf() { google::protobuf::SetLogHandler(nullptr); }
 
 }  // namespace fuzz

@@ -1,6 +1,6 @@
-// Feeds arbitrary messages to both ends of a running link, with their checksums made right, so that
-// they get past the frame decoder to what lies behind it. Whatever they say, no end breaks, samples
-// come in order, and a tripped unit's output is zero.
+// Feeds arbitrary messages with corrected checksums to both ends of a running link, so that they
+// pass the frame decoder. Neither end may break, samples must come in order, and a tripped unit's
+// output must be zero.
 
 #include <algorithm>
 #include <array>
@@ -27,8 +27,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// The frame with its length and checksum made right for its type; bytes that are no frame, as they
-// are.
+// The frame with the length and checksum of its type; bytes that are no frame are unchanged.
 Bytes repaired(const Bytes& stuffed) {
   Bytes message(std::max<std::size_t>(stuffed.size(), 1) + 64);
   std::size_t size_bytes = 0;
@@ -38,7 +37,7 @@ Bytes repaired(const Bytes& stuffed) {
       size_bytes == 0) {
     return as_it_is;
   }
-  // Without its checksum, then cut or filled up to the nearest size its type can have.
+  // Without its checksum, then cut or filled to the nearest size that its type allows.
   size_bytes -= std::min(size_bytes - 1, message_crc_size_bytes(message[0]));
   std::size_t fitting = size_bytes;
   while (fitting > 1 && !message_size_is_valid(message[0], fitting)) --fitting;

@@ -12,7 +12,7 @@
 #include "tests/service/run_rigcal.hpp"
 #include "tests/service/server/service_process.hpp"
 
-// What scripts/demo.sh shows, in short: a simulated rig, its recordings, the service, its result.
+// A short form of scripts/demo.sh: a simulated rig, its recordings, the service, its result.
 
 namespace service {
 namespace {
@@ -37,7 +37,7 @@ std::string with_duration(std::string scenario, const std::string& duration) {
   return scenario.replace(value, scenario.find('\n', value) - value, duration);
 }
 
-/// The demo's rig, patient with a loaded machine, and the programs around it.
+/// The demo's rig with time limits for a loaded machine, and the programs around it.
 class Chain : public ::testing::Test {
  protected:
   Chain() {
@@ -52,14 +52,14 @@ class Chain : public ::testing::Test {
     }
   }
 
-  /// A rig of its own that is being recorded.
+  /// A rig of its own, which is being recorded.
   struct Recording {
     std::unique_ptr<ChildProcess> sim;
     std::unique_ptr<ChildProcess> daq;
   };
 
-  /// Begins to run one of the demo's scenarios for so long and to stream it, as a session of its
-  /// name. They run side by side: each waits for its rig's time, not for the processor's.
+  /// Starts to run and stream one of the demo's scenarios for this duration, as a session of its
+  /// own name. Several run in parallel: each waits for its rig's time, not for the processor.
   void start_recording(const std::string& simulation, const std::string& scenario,
                        const std::string& duration) {
     const std::string text = contents_of(config("scenario-" + scenario + ".textproto"));
@@ -100,16 +100,16 @@ class Chain : public ::testing::Test {
   std::vector<Recording> recordings_;
 };
 
-/// What sim-furuta.textproto says.
+/// The values of sim-furuta.textproto.
 const std::map<std::string, double> kTruth = {
     {"A.J_zz", 0.0044},        {"B.J_yy", 0.00396},       {"B.J_zz", 0.0039},  {"1.b", 0.001},
     {"2.b", 0.0001},           {"1.tau_c", 0.004},        {"2.tau_c", 0.0009}, {"1.K", 0.0729},
     {"gravity.tilt_x", 0.006}, {"gravity.tilt_z", -0.004}};
 
-// From the simulated encoders to the estimates through every program: a wrong sign, unit, scale,
-// time base or hinge order anywhere on the way moves an estimate by far more than its deviation.
-// The bound is four standard deviations of the noise. Every session is named by the beginning of
-// its id. (Cross-validation, three more calibrations, is left to the tests of jobs.)
+// From the simulated encoders to the estimates through every program. A wrong sign, unit, scale,
+// time base or joint order anywhere moves an estimate by far more than its standard deviation. The
+// bound is four standard deviations. Every session is given by the start of its id.
+// (Cross-validation, three more calibrations, is left to the tests of jobs.)
 TEST_F(Chain, RecoversTheSimulatedRigsParameters) {
   ASSERT_TRUE(service_.start());
   ASSERT_NO_FATAL_FAILURE(start_recording("sim-furuta-hanging", "pulse", "3"));
@@ -129,12 +129,12 @@ TEST_F(Chain, RecoversTheSimulatedRigsParameters) {
   for (const auto& parameter : result.parameters()) {
     const double truth = kTruth.at(parameter.name());
     EXPECT_NEAR(parameter.value(), truth, 4.0 * parameter.standard_deviation()) << parameter.name();
-    // An interval so wide that anything fits would prove nothing.
+    // An interval that contains any value would prove nothing.
     EXPECT_LT(parameter.standard_deviation(), 0.1 * std::abs(truth)) << parameter.name();
   }
   ASSERT_EQ(result.recordings_size(), 3);
   EXPECT_TRUE(result.recordings(0).file().starts_with("release-"));
-  EXPECT_GT(result.recordings(0).held_rows(), 1000);  // the hand held it for 1.5 s
+  EXPECT_GT(result.recordings(0).held_rows(), 1000);  // held by the hand for 1.5 s
 
   const ProgramRun beside =
       run_rigcal("result chain" + server() + "--truth " + config("sim-furuta.textproto"));

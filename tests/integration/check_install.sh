@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the build into a folder of its own and looks at what is there as a user would.
+# Installs the build into its own folder and checks the installation as a user would see it.
 # check_install.sh BUILD_FOLDER
 set -euo pipefail
 
@@ -18,7 +18,7 @@ for program in rigcal rigcal-daq rigcal-sim rigcald; do
   [[ -s $prefix/share/fish/vendor_completions.d/$program.fish ]] || fail "$program: nothing for fish"
 done
 
-# Every command that --help lists has its page.
+# Every command listed by --help must have its page.
 for program in rigcal rigcal-daq; do
   commands=$("$prefix/bin/$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]\+\).*/\1/p')
   [[ -n $commands ]] || fail "$program lists no commands"

@@ -25,7 +25,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string 
   const int file = ::open(output_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   ::dup2(file, STDOUT_FILENO);
   ::dup2(file, STDERR_FILENO);
-  // Out of the way first, as one may have another's place.
+  // Moved away first, as one may occupy another's number.
   constexpr int kOutOfTheWay = 256;
   const int count = static_cast<int>(inherited.size());
   for (int k = 0; k < count; ++k) ::dup2(inherited[static_cast<std::size_t>(k)], kOutOfTheWay + k);

@@ -9,11 +9,11 @@
 
 namespace test_support {
 
-/// A program run beside the test, its output (both streams) kept in a file. Killed with the object.
+/// A program run beside the test, with both output streams in a file. Killed with the object.
 class ChildProcess {
  public:
   /// @param before_exec  runs in the child, e.g. to set a limit
-  /// @param inherited    descriptors that the program has as 3, 4, ...
+  /// @param inherited    descriptors that become 3, 4, ... in the program
   ChildProcess(const std::vector<std::string>& command, std::string output_path,
                const std::function<void()>& before_exec = {},
                const std::vector<int>& inherited = {});
@@ -25,7 +25,7 @@ class ChildProcess {
 
   void send_signal(int signal) const;
 
-  /// Exit code, or 128 + signal; nothing when it still runs after timeout_s.
+  /// Exit code, or 128 + signal; empty if it still runs after timeout_s.
   std::optional<int> wait(double timeout_s);
 
   std::string output() const;

@@ -13,7 +13,7 @@
 #include "tests/integration/daq_process.hpp"
 #include "tests/integration/rig_files.hpp"
 
-// rigcal-daq commission at a terminal and at pipes, with rigcal-sim and the hand at its rig.
+// rigcal-daq commission at a terminal and with pipes, with rigcal-sim and its simulated hand.
 
 namespace {
 
@@ -41,13 +41,13 @@ class CommissionProgram : public DaqProcess {
         eventually([&] { return sim_->output().find('\n') != std::string::npos; }, kPatience_s));
   }
 
-  /// @param input  file that answers come from
+  /// @param input  file with the answers
   void start_commission(const std::string& input) {
     daq_.emplace(command(), path("daq.txt"),
                  [input] { ::dup2(::open(input.c_str(), O_RDONLY), STDIN_FILENO); });
   }
 
-  /// The same at a terminal of its own.
+  /// The same at a pseudo-terminal.
   void start_commission_at_terminal() {
     terminal_ = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     ASSERT_EQ(::grantpt(terminal_), 0);
@@ -69,7 +69,7 @@ class CommissionProgram : public DaqProcess {
     put(terminal_ >= 0 ? terminal_ : answers_, line);
   }
 
-  /// What was printed so far.
+  /// The output so far.
   std::string printed() {
     if (terminal_ < 0) return daq_->output();
     char buffer[4096];
@@ -87,8 +87,8 @@ class CommissionProgram : public DaqProcess {
     from_ = find(words) + words.size();
   }
 
-  /// Answers each question as an operator does, up to the last one. A pulse that a pause of this
-  /// machine ended is repeated.
+  /// Answers each question as an operator, up to the last one. A pulse that a pause of this machine
+  /// ended is repeated.
   void commission() {
     const std::pair<const char*, const char*> kSteps[] = {{"Take your hands off", ""},
                                                           {"Turn joint \"arm\"", "1 1.6 0.3"},
@@ -119,7 +119,7 @@ class CommissionProgram : public DaqProcess {
       if (question == "Write them?") return;
       if (!motion.empty()) {
         move_hand(motion);
-        ::usleep(1'500'000);  // the hand takes a third of a second
+        ::usleep(1'500'000);  // the hand takes 1/3 s
       }
       answer(question == "r repeats" ? "r" : "");
     }
@@ -144,8 +144,8 @@ class CommissionProgram : public DaqProcess {
   std::size_t from_ = 0;
 };
 
-// The whole way of a new rig: refused, commissioned at a terminal with counts shown in place, run
-// at full range, and refused again once its limits changed.
+// All steps of a new rig: a run is refused, the rig is commissioned at a terminal that updates the
+// counts in place, a full-range run succeeds, and after a change of limits it is refused again.
 TEST_F(CommissionProgram, LetsARigRunAtFullRange) {
   write("large.textproto", "name: \"large\" duration_s: 0.2 step { motor: \"arm\" command: 2 }");
   start_rig();
@@ -191,7 +191,7 @@ TEST_F(CommissionProgram, IsDrivenByAScript) {
   EXPECT_FALSE(std::filesystem::exists(path("rig.textproto.before-commission")));
 }
 
-// Nobody there: said before the unit is spoken to.
+// Without an operator: refused before the unit is contacted.
 TEST_F(CommissionProgram, RefusesToRunWithoutAnOperator) {
   start_rig();
   start_commission("/dev/null");

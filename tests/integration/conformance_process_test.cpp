@@ -8,8 +8,8 @@
 
 #include "tests/integration/daq_process.hpp"
 
-// rigcal-daq conformance as a person runs it: what it prints, writes and returns. What it tests is
-// tested in virtual time, in tests/firmware_iface.
+// rigcal-daq conformance as a user runs it: its output, files and exit code. Its checks are tested
+// in virtual time, in tests/firmware_iface.
 
 namespace {
 
@@ -67,7 +67,7 @@ TEST_F(ConformanceProcess, PrintsATableAndWritesJson) {
   EXPECT_EQ(ttl.at("unit").string_value(), "ms");
 }
 
-// A unit that somebody has talked to is not as after a reset: the two lines about that fail.
+// A unit with an earlier session is not freshly reset: the two requirements about that fail.
 TEST_F(ConformanceProcess, EndsWithOneWhenARequirementFails) {
   start_sim();
   ASSERT_EQ(run({"--only", "H7", "--after-reset"}, pty_url()), 0) << daq_->output();

@@ -71,7 +71,7 @@ void DaqProcess::wait_until_recorded(const std::string& name) {
 void DaqProcess::wait_until_tripped() {
   ASSERT_TRUE(eventually(
       [&] {
-        // The truth is written in blocks; the rows of after the trip take a moment to appear.
+        // The truth is written in blocks, so rows after the trip appear with a delay.
         const std::vector<TruthRow> rows = truth();
         return rows.size() > 2 && rows[rows.size() - 2].at("tripped") == "1";
       },

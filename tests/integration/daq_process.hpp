@@ -14,25 +14,25 @@
 
 namespace test_support {
 
-/// Long enough for a loaded machine; nothing is asserted about time.
+/// Long enough for a loaded machine. No duration is asserted.
 inline constexpr double kPatience_s = 30.0;
 
-/// The ttl of every command in microseconds, as the rig file below asks for.
+/// The ttl of every command in microseconds, as in the rig file below.
 inline constexpr std::uint64_t kTtl_us = 250'000;
 
 /// A row of the simulation's truth, by column.
 using TruthRow = std::map<std::string, std::string>;
 
-/// rigcal-sim and rigcal-daq as an operator runs them, in real time, and a place for the files of
-/// one run: the unit under "unit", scenarios short.textproto (1 s) and long.textproto (10 min),
-/// the recording run.mcap. The limits are wide on purpose.
+/// rigcal-sim and rigcal-daq as an operator runs them, in real time, with a folder for the files of
+/// one run: the unit under "unit", scenarios short.textproto (1 s) and long.textproto (10 min), the
+/// recording run.mcap. The limits are wide on purpose.
 class DaqProcess : public ::testing::Test {
  protected:
   DaqProcess();
 
-  /// Starts the simulated unit: on a pseudo-terminal, or on a TCP port of its own choice.
+  /// Starts the simulated unit on a pseudo-terminal, or on a TCP port that it chooses.
   void start_sim(bool on_tcp = false);
-  /// TCP port of the unit, once started there.
+  /// TCP port of the unit, if it was started on one.
   std::uint16_t sim_port() const;
 
   void start_daq(const std::string& scenario, const std::string& url,
@@ -42,15 +42,15 @@ class DaqProcess : public ::testing::Test {
   void start_daq(const std::string& scenario) { start_daq(scenario, pty_url()); }
   std::string pty_url() const { return "pty://" + path("unit"); }
 
-  /// Until the scenario drives the rig and some of that is in the file.
+  /// Waits until the scenario drives the rig and some of that is in the file.
   void wait_until_recorded(const std::string& name = "run.mcap");
   void wait_until_tripped();
   int daq_exit_code();
 
-  /// Ctrl-C, after which it prints its counts.
+  /// Sends Ctrl-C, after which rigcal-sim prints its counts.
   void stop_sim();
 
-  /// "name: 12" in what rigcal-sim printed at its end.
+  /// Value of a line "name: 12" that rigcal-sim printed at its end.
   std::uint64_t counted(const std::string& name) const;
 
   std::vector<TruthRow> truth() const;

@@ -10,15 +10,15 @@
 #include "tests/integration/line_relay.hpp"
 #include "tests/integration/rig_files.hpp"
 
-// The two programs as an operator runs them, in real time. What is asserted is what happens, never
-// when; "within the ttl" is measured by the unit, on its own clock.
+// The two programs as an operator runs them, in real time. The tests assert what happens, not when.
+// "Within the ttl" is measured by the unit on its own clock.
 
 namespace {
 
 using namespace test_support;
 
-// From the encoder to the file: every sample the unit sent is there or listed as a gap, and each
-// holds the counts that were true when it was latched.
+// From the encoder to the file: every sample sent by the unit is recorded or listed as a gap, with
+// the counts that were true at its latch.
 TEST_F(DaqProcess, RecordsWhatTheUnitSent) {
   start_sim();
   start_daq("short.textproto");
@@ -44,8 +44,8 @@ TEST_F(DaqProcess, RecordsWhatTheUnitSent) {
   EXPECT_EQ(counted("trips_ttl"), 0U);
 }
 
-// What slides is told by the rig file alone, and belongs into the recording: its readings are
-// metres.
+// Only the rig file says which joints are prismatic. The recording must state it, since their
+// readings are in metres.
 TEST_F(DaqProcess, RecordsWhichJointSlides) {
   std::string rig = kRigFile;
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -65,7 +65,7 @@ TEST_F(DaqProcess, RecordsWhichJointSlides) {
   EXPECT_EQ(recording("run.mcap").header.slides, std::vector<std::string>{"rod"});
 }
 
-// Ctrl-C is an orderly end: power off, recording complete under its own name.
+// Ctrl-C ends a run in order: power off, recording complete under its own name.
 TEST_F(DaqProcess, CompletesTheRecordingOnCtrlC) {
   start_sim();
   start_daq("long.textproto");
@@ -81,8 +81,8 @@ TEST_F(DaqProcess, CompletesTheRecordingOnCtrlC) {
   EXPECT_EQ(last_output_V(), 0.0);
 }
 
-// Whoever asks twice gets out at once, and learns where the recording is. Both signals wait while
-// the process stands still, so that neither is early.
+// A second Ctrl-C ends the program at once with the place of the recording. The process is stopped
+// while both signals are sent, so that neither comes too early.
 TEST_F(DaqProcess, SaysHowToFinishTheRecordingOnASecondCtrlC) {
   start_sim();
   start_daq("long.textproto");
@@ -98,8 +98,8 @@ TEST_F(DaqProcess, SaysHowToFinishTheRecordingOnASecondCtrlC) {
   EXPECT_EQ(last_output_V(), 0.0);
 }
 
-// kill -9 leaves nobody to switch off; the unit's own ttl must. What is left of the recording is
-// readable, and recovered it says how the run ended.
+// After kill -9 the unit's own ttl must switch off. The unfinished recording is readable, and once
+// recovered it states how the run ended.
 TEST_F(DaqProcess, KilledLeavesTheUnitOffAndAReadableRecording) {
   start_sim();
   start_daq("long.textproto");
@@ -149,7 +149,7 @@ struct BrokenLine {
 };
 
 // A line that breaks while the rig is driven: the unit is off within its ttl, the recording is
-// complete and holds the trip with its figures and the last frames.
+// complete and holds the trip with its values and the last frames.
 class DaqOnABrokenLine : public DaqProcess, public ::testing::WithParamInterface<BrokenLine> {};
 
 TEST_P(DaqOnABrokenLine, SwitchesOffAndRecordsTheTrip) {
@@ -186,8 +186,8 @@ INSTANTIATE_TEST_SUITE_P(
                                  false}),
     [](const auto& broken) { return broken.param.name; });
 
-// The service dies in the middle of a run and comes back: the run does not notice, and the service
-// ends up with every sample the recording has.
+// The service dies during a run and comes back: the run is not affected, and the service finally
+// has every sample of the recording.
 TEST_F(DaqProcess, GoesOnWhenTheServiceIsGone) {
   StreamPeer peer;
   std::optional<LocalService> service(std::in_place, peer);
@@ -221,7 +221,7 @@ TEST_F(DaqProcess, GoesOnWhenTheServiceIsGone) {
   EXPECT_EQ(sample_sequences(peer.session(sessions[0])), recorded);
 }
 
-// A service that never comes costs nothing but a note, and what it misses can be sent later.
+// A missing service costs nothing but a note, and its data can be sent later.
 TEST_F(DaqProcess, LeavesASpoolForAServiceThatNeverComes) {
   const std::string host_port = "127.0.0.1:" + std::to_string(refusing_port());
   start_sim();
@@ -243,7 +243,7 @@ TEST_F(DaqProcess, LeavesASpoolForAServiceThatNeverComes) {
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.spool")));
 }
 
-// What an operator sees before the first run: who is there and what it reads, in words.
+// An operator's information before the first run: the connected unit and its readings, in words.
 TEST_F(DaqProcess, ProbeAndMonitorSayWhatTheUnitReads) {
   std::string rig_file = kRigFile, sim_file = kSimulationFile;
   rig_file.erase(rig_file.find("safety {"));  // neither needs limits
@@ -273,7 +273,7 @@ TEST_F(DaqProcess, ProbeAndMonitorSayWhatTheUnitReads) {
   }
 }
 
-// A port serves one program at a time; the second one is told, and does not disturb the first.
+// A port serves one program at a time. The second one gets an error and does not disturb the first.
 TEST_F(DaqProcess, RefusesAPortThatIsInUse) {
   start_sim();
   start_daq("long.textproto");
@@ -289,7 +289,7 @@ TEST_F(DaqProcess, RefusesAPortThatIsInUse) {
   EXPECT_EQ(counted("hellos"), 1U);
 }
 
-// Bad input: one message, exit code 2, and nothing on the disk.
+// Bad input gives one message and exit code 2, and writes nothing to the disk.
 TEST_F(DaqProcess, RefusesBadInputWithoutTouchingAnything) {
   start_sim();
   write("bad.textproto", "name: \"x\"\nduration_s: 1\nstep { comand: 1 }\n");

@@ -7,7 +7,7 @@
 #include "tests/service/server/certificates.hpp"
 #include "tests/service/server/service_process.hpp"
 
-// rigcal-sim, rigcal-daq and rigcald, as on a rig and beside it.
+// rigcal-sim, rigcal-daq and rigcald, as used with a rig.
 
 namespace {
 
@@ -31,7 +31,7 @@ class DaqWithTls : public DaqProcess {
     return options;
   }
 
-  // The one recording that the service has stored.
+  // The only recording that the service has stored.
   std::string stored_recording() const {
     const std::filesystem::path sessions = service_->folder() + "/sessions";
     for (const auto& entry : std::filesystem::directory_iterator(sessions)) {
@@ -70,7 +70,7 @@ class DaqWithTls : public DaqProcess {
   std::optional<ServiceProcess> service_;
 };
 
-// The stream through TLS is the stream: what is stored is what was recorded.
+// Through TLS the service must store exactly what was recorded.
 TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
   start_sim();
   start_daq("short.textproto", pty_url(), stream_as("client", "ours"));
@@ -79,8 +79,8 @@ TEST_F(DaqWithTls, StreamsToAServiceThatAsksForCertificates) {
   expect_stored_as_recorded();
 }
 
-// A recorder that is killed leaves recording and spool, each cut off where it was. What is sent
-// later is all of both, and told as an end that nobody declared.
+// A killed recorder leaves a recording and a spool, each cut off at some point. Sending later
+// delivers the union of both, with an undeclared end.
 TEST_F(DaqWithTls, HasAllOfARunThatWasKilled) {
   start_sim();
   start_daq("long.textproto", pty_url(), stream_as("client", "ours"));
@@ -102,9 +102,9 @@ TEST_F(DaqWithTls, HasAllOfARunThatWasKilled) {
   EXPECT_FALSE(std::filesystem::exists(path("run.mcap.spool")));
 }
 
-// Whoever is not known is told so and streams nothing, in either direction and without any
-// certificate; the run does not mind, and what it has for the service can be sent by who is known,
-// to the service's name as well as to its address.
+// An unknown client or service is refused with a reason, in either direction and also without any
+// certificate, and streams nothing. The run continues, and a known client can send its data later,
+// to the service's name or its address.
 TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
   start_sim();
   start_daq("short.textproto", pty_url(), {"--service", host_port()});
@@ -119,7 +119,7 @@ TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
     std::vector<std::string> command = {RIGCAL_DAQ, "send", "--spool", path("run.mcap.spool")};
     const auto options = stream_as(stranger.name, stranger.authority);
     command.insert(command.end(), options.begin(), options.end());
-    // A file for each: the child empties it only after the first look at it.
+    // One output file for each: the child truncates it only after the first check.
     ChildProcess send(command, path(std::string("as-") + stranger.name + ".txt"));
     EXPECT_TRUE(eventually(
         [&] { return send.output().find("note: " + host_port() + ": TLS: ") != std::string::npos; },
@@ -133,7 +133,7 @@ TEST_F(DaqWithTls, StreamsNothingUnlessBothSidesAreKnown) {
   expect_stored_as_recorded();
 }
 
-// The right authority vouches for one machine, not for whichever answers.
+// The right authority certifies one machine, not any that answers.
 TEST_F(DaqWithTls, TakesNoServiceThatItsCertificateDoesNotName) {
   start_sim();
   start_daq("short.textproto", pty_url(), {"--service", host_port()});
@@ -155,7 +155,7 @@ TEST_F(DaqWithTls, TakesNoServiceThatItsCertificateDoesNotName) {
       << send.output();
 }
 
-// A file that is wrong is told before anything is driven or written.
+// An unusable file is reported before anything is driven or written.
 TEST_F(DaqWithTls, TellsWhichFileCannotBeUsed) {
   start_sim();
   std::vector<std::string> options = stream_as("client", "ours");

@@ -19,14 +19,14 @@
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// A designed run from the rig file to what it tells, on the simulated unit in virtual time: its
-// pendulum is written in minimal coordinates and shares no code with the design.
+// A designed run from the rig file to the resulting precision, on the simulated unit in virtual
+// time. The unit's pendulum is written in minimal coordinates and shares no code with the design.
 
 namespace {
 
 namespace sim = firmware_iface::sim;
 
-/// That of configs/sim-furuta-hanging.textproto.
+/// The pendulum of configs/sim-furuta-hanging.textproto.
 sim::FurutaParameters simulated_furuta() {
   sim::FurutaParameters furuta;
   furuta.arm_friction.viscous = 0.001;
@@ -43,12 +43,12 @@ std::string config(const std::string& name) {
   return test_support::source_folder() + "/configs/" + name;
 }
 
-/// By the kind of plan; none: the better one.
+/// Parameterized by the kind of plan; none: the better one.
 class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanKind>> {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
 
-  /// What ended the run; "" where its time did.
+  /// Returns why the run ended; "" if its time was over.
   /// @param recording  file to write; "": none
   std::string run(const std::string& scenario_path, const std::string& recording,
                   const sim::FurutaParameters& furuta) {
@@ -74,7 +74,7 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanK
     return tripped;
   }
 
-  /// Calibrates recordings jointly; the deviations by parameter. Writes `json`.
+  /// Calibrates recordings jointly and writes `json`. Returns the standard deviations by parameter.
   std::map<std::string, double> calibrate(const std::vector<std::string>& recordings,
                                           const std::string& json) {
     service::CalibrationRequest request{
@@ -91,8 +91,8 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanK
     return deviations;
   }
 
-  /// The largest deviation in per cent of the simulation's values, of the parameters of which a
-  /// share means something.
+  /// The largest standard deviation, in per cent of the simulation's value, of the parameters for
+  /// which a relative deviation is meaningful.
   static double worst(const std::map<std::string, double>& deviations) {
     static const std::map<std::string, double> kTruth = {
         {"A.J_zz", 0.0044}, {"B.J_yy", 0.00396}, {"B.J_zz", 0.0039},  {"1.b", 0.001},
@@ -108,10 +108,10 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanK
   const test_support::TemporaryFolder folder_;
 };
 
-// What the handbook promises of the designed run, beside the shipped multisine under its own limit
-// of the command and as long: at most half its worst relative deviation; that one about as it was
-// predicted, whatever plan this machine finds in the time there is; and the safety of the run's own
-// process quiet, for rigs drawn from what was known beforehand.
+// The manual's promises for a designed run, compared with the shipped multisine of the same command
+// limit and duration: at most half its worst relative deviation; a precision close to the
+// prediction, whatever plan this machine finds in the given time; and no safety trip, for rigs
+// drawn from the prior.
 TEST_P(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
   const std::string pulse = config("scenario-pulse.textproto");
   ASSERT_EQ(run(pulse, path("pulse.mcap"), simulated_furuta()), "");

@@ -24,7 +24,7 @@ constexpr double kPatience_s = 120.0;
 class Identify : public ::testing::Test {
  protected:
   Identify() {
-    // Patient with a loaded machine.
+    // Time limits for a loaded machine.
     std::string rig = contents_of(config("rig-furuta.textproto"));
     const std::string limit = "staleness_ms_max: 250";
     rig.replace(rig.find(limit), limit.size(), "staleness_ms_max: 2000");
@@ -49,7 +49,7 @@ class Identify : public ::testing::Test {
   std::string file(const std::string& name) const { return files_.file("runs/" + name); }
   bool exists(const std::string& name) const { return std::filesystem::exists(file(name)); }
 
-  /// By what was true at the unit in the end.
+  /// Checks the true state at the unit at the end.
   void expect_motor_off() {
     sim_->send_signal(SIGINT);
     ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
@@ -58,7 +58,7 @@ class Identify : public ::testing::Test {
     EXPECT_EQ(volts.back(), 0.0);
   }
 
-  /// Of the unit, so far as they are written [V].
+  /// Outputs of the unit written so far [V].
   std::vector<double> outputs() const {
     const std::string truth = files_.file("truth.csv");
     std::string text = contents_of(truth);
@@ -67,7 +67,7 @@ class Identify : public ::testing::Test {
     return proto::parse_csv(truth, text, {{"command_V"}}).values[0];
   }
 
-  /// Ticks with something put out.
+  /// Number of ticks with a non-zero output.
   std::ptrdiff_t driven() const {
     return std::ranges::count_if(outputs(), [](double volts) { return volts != 0.0; });
   }
@@ -77,8 +77,8 @@ class Identify : public ::testing::Test {
   std::optional<ChildProcess> sim_, identify_;
 };
 
-// A precision that a few runs give, as the machine has time to design them; then the same command
-// finds that there is nothing left to do.
+// A precision that takes a few runs, designed in the time that the machine has. The same command
+// afterwards finds nothing left to do.
 TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   start("2.b:5%", "4", "6");
   ASSERT_EQ(identify_->wait(4 * kPatience_s), 0) << identify_->output();
@@ -94,14 +94,14 @@ TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   ASSERT_EQ(identify_->wait(kPatience_s), 0) << identify_->output();
   EXPECT_EQ(recordings(), before);
 
-  // What no number of runs gives is told.
+  // A precision that no number of runs can give is reported.
   start("1.K:1e-12", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
   EXPECT_NE(identify_->output().find("Not reached"), std::string::npos) << identify_->output();
 }
 
-// Ctrl-C in the middle of a run: the run is ended in order and recorded whole, and the same command
-// goes on from it.
+// Ctrl-C during a run: the run ends in order with a complete recording, and the same command
+// continues from it.
 TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
   start("1.K:1e-9", "20", "1");
   ASSERT_TRUE(eventually([this] { return exists("run-01.mcap.part"); }, kPatience_s))
@@ -117,13 +117,13 @@ TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
   EXPECT_FALSE(exists("result-01.json"));
   expect_motor_off();
 
-  start("1.K:1e-9", "20", "1");  // nothing is left to record, and all to estimate
+  start("1.K:1e-9", "20", "1");  // nothing left to record, only to estimate
   EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
   EXPECT_TRUE(exists("result-01.json"));
 }
 
-// A run that tripped before it drove anything has nothing to estimate from: the trip is reported,
-// and the same command records that run again.
+// A run that tripped before it drove anything gives no estimate. The trip is reported, and the same
+// command records that run again.
 TEST_F(Identify, ReportsATripBeforeAnythingWasDriven) {
   sim_->send_signal(SIGINT);
   ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
@@ -161,8 +161,8 @@ TEST_F(Identify, RefusesWithOneSentence) {
   EXPECT_NE(refusal("--until 1.K:-2").find("standard deviation above zero"), std::string::npos);
 }
 
-// The refusal of a run is passed on in words. The program that refuses is a stand-in: a first run
-// is so cautious that none is.
+// The message of a refused run is passed on. A dummy program refuses here, since identify's first
+// run is too cautious to be refused.
 TEST_F(Identify, PassesOnThatTheRigIsNotCommissioned) {
   const std::string daq = files_.write("daq.sh", "#!/bin/sh\nexit 4\n");
   std::filesystem::permissions(daq, std::filesystem::perms::owner_all);

@@ -26,7 +26,7 @@ using test_support::TemporaryFolder;
 
 constexpr int kAxes = 6;
 
-/// The Furuta pendulum of the shipped file with two inertial sensors, and one that is not recorded.
+/// The shipped Furuta pendulum with two inertial sensors, and a third that is not recorded.
 service::Rig make_rig() {
   const std::string path = test_support::source_folder() + "/configs/rig-furuta.textproto";
   return service::parse_rig(path, proto::read_file(path) + R"(
@@ -44,7 +44,7 @@ sim::SimulationSettings make_simulation() {
     sensor.joint = joint;
     sensor.point = {0.02, 0.01, -0.03};
     sensor.mounting = {0.1, -0.2, 0.3};
-    sensor.gyro_range = joint == 0 ? 0.3 : 0.0;  // less than the arm turns
+    sensor.gyro_range = joint == 0 ? 0.3 : 0.0;  // less than the arm's rotation rate
     sensor.dropout = 0.02;
   }
   return settings;
@@ -65,7 +65,7 @@ daq::LoopSettings make_loop(const sim::SimulationSettings& simulation) {
   return settings;
 }
 
-/// A run into a recording; what was true at each sample.
+/// Records a run. Returns the true state at each sample.
 std::map<std::uint64_t, sim::Truth> record(const sim::SimulationSettings& simulation,
                                            const std::string& path) {
   proto::RecordingHeader header;
@@ -104,9 +104,9 @@ void expect_equal(const estimator::Segment& expected, const estimator::Segment& 
   }
 }
 
-// From the plant's motion over wire, loop, recording and import: each reading in the row and column
-// of its sample, sensor and axis, to half a count; dropped and saturated ones nowhere. A shift by a
-// sample shows, as the motion changes by many counts a sample.
+// From the plant's motion over wire, loop, recording and import: each reading must be in the row of
+// its sample and the column of its sensor and axis, to half a count, and dropped or saturated ones
+// nowhere. Catches a shift by one sample, since the motion changes by many counts per sample.
 TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   const TemporaryFolder folder;
   const sim::SimulationSettings simulation = make_simulation();
@@ -161,7 +161,7 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   EXPECT_NE(notes.find("'spare' is not in the recording"), std::string::npos) << notes;
 }
 
-// What is exported and read back is what the recording holds.
+// An export that is read back must equal the recording.
 TEST(InertialChain, ExportsReadBackTheSame) {
   const TemporaryFolder folder;
   record(make_simulation(), folder.file("run.mcap"));

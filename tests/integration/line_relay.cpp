@@ -62,7 +62,7 @@ std::vector<std::uint8_t> LineRelay::treated(std::span<const std::uint8_t> bytes
   std::vector<std::uint8_t> out(bytes.begin(), bytes.end());
   for (std::uint8_t& byte : out) {
     const bool first = std::exchange(after_delimiter_[direction], byte == 0);
-    // A frame never is longer than its first byte can say, so the result is no delimiter.
+    // No frame is as long as its first byte can encode, so the result is no delimiter.
     if (mode == LineMode::kDamage && first && byte != 0) byte ^= 0x80;
   }
   if (mode != LineMode::kLoseChannel || direction == kToUnit) return out;

@@ -13,15 +13,15 @@
 
 namespace test_support {
 
-/// What the relay does to the line.
+/// Effect of the relay on the line.
 enum class LineMode {
   kPass,
-  kHold,         ///< nothing gets through, in either direction, while the line stays open
-  kDamage,       ///< a bit is flipped in every frame, both ways
-  kLoseChannel,  ///< channel 1 of every sample is marked as not valid, with a right checksum
+  kHold,         ///< the line stays open, but nothing passes in either direction
+  kDamage,       ///< flips a bit in every frame, both ways
+  kLoseChannel,  ///< marks channel 1 of every sample as invalid, with a correct checksum
 };
 
-/// A TCP line between a host and a simulated unit that a test breaks when it likes. Relays on a
+/// A TCP line between a host and a simulated unit, with faults that a test switches. Relays on a
 /// thread of its own, for one host at a time.
 class LineRelay {
  public:
@@ -46,7 +46,7 @@ class LineRelay {
   LocalListener listener_;
   std::atomic<LineMode> mode_{LineMode::kPass};
   std::atomic<bool> stop_{false};
-  std::array<bool, 2> after_delimiter_{};  // by direction: a frame begins with the next byte
+  std::array<bool, 2> after_delimiter_{};  // by direction: the next byte starts a frame
   firmware_iface::FrameDecoder from_unit_;
   std::thread thread_;
 };

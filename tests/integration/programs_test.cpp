@@ -9,7 +9,7 @@
 
 #include "tests/support/temporary_folder.hpp"
 
-// What the four programs promise alike.
+// Behaviour that all four programs share.
 
 namespace {
 
@@ -57,7 +57,7 @@ TEST_P(EveryProgram, EndsBadUsageWithOneExitStatus) {
   }
 }
 
-// What a person wrote comes back in messages: pasted from elsewhere, it may hold anything.
+// Messages repeat the user's text, which may contain any characters if pasted from elsewhere.
 TEST_P(EveryProgram, EscapesWhatItRepeats) {
   const ProgramRun refused = run(GetParam(), "'--no\x1b[2Jsuch\xc2\x9b'", "/dev/null");
   EXPECT_EQ(refused.exit_code, GetParam().bad_usage);
@@ -65,7 +65,7 @@ TEST_P(EveryProgram, EscapesWhatItRepeats) {
   EXPECT_EQ(refused.err.find("\xc2\x9b"), std::string::npos);
 }
 
-// Of both programs that have commands.
+// For both programs that have commands.
 TEST(Programs, TellTheCommandThatWasMeant) {
   const std::pair<Program, std::pair<std::string, std::string>> kMistyped[] = {
       {{"rigcal", RIGCAL_BINARY, 1}, {"calibrat run.csv", "'calibrate'"}},

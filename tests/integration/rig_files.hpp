@@ -2,8 +2,7 @@
 
 namespace test_support {
 
-/// A simulated Furuta unit for rigcal-sim, and the rig file that goes with it. The limits are wide
-/// on purpose.
+/// A simulated Furuta unit for rigcal-sim, and its rig file. The limits are wide on purpose.
 inline constexpr const char* kSimulationFile = R"(furuta {
   arm_mass_kg: 0.238 arm_center_distance_m: 0.128 arm_length_m: 0.376 arm_inertia_zz: 0.0044
   shaft_inertia: 0.0004 pendulum_mass_kg: 0.428 pendulum_center_distance_m: 0.092

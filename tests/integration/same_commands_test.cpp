@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 const fs::path kConfigs = fs::path(test_support::source_folder()) / "configs";
 
-// Every shipped scenario, with the rig that a unit can run it on.
+// Every shipped scenario, with a rig on which a unit can run it.
 struct Case {
   std::string scenario;
   std::string rig;
@@ -45,14 +45,14 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What the loop saw and asked for at each sample from the start of the scenario on.
+// The loop's input and output at each sample from the start of the scenario.
 struct Decision {
   daq::Observation seen;  // time since the start
   double requested = 0.0;
   double sent = 0.0;
 };
 
-// The run of rigcal-daq in virtual time, with limits of position so wide that nothing ends it.
+// The run of rigcal-daq in virtual time, with position limits so wide that nothing ends it.
 std::vector<Decision> run_on_unit(const std::string& rig_path, const std::string& scenario_path) {
   const daq::RigConfig rig = daq::load_rig_config(rig_path);
   const daq::ScenarioConfig scenario = daq::load_scenario_config(scenario_path, rig);
@@ -76,7 +76,7 @@ std::vector<Decision> run_on_unit(const std::string& rig_path, const std::string
     decisions.push_back({record.observation, record.requested[0], record.sent[0]});
     decisions.back().seen.time_s = std::round((record.observation.time_s - start_s) * 1e6) / 1e6;
   };
-  constexpr int kTicks = 36'000;  // longer than any scenario but those that wait for an operator
+  constexpr int kTicks = 36'000;  // longer than any scenario that does not wait for an operator
   unit.run(keep, kTicks, 0);
   if (scenario.scenario.command_peak() > 0.0) keep(unit, 0);  // the tick that ended the run
   return decisions;
@@ -93,9 +93,9 @@ service::Scenario load_for_simulation(const Case& config) {
 
 class EveryScenario : public ::testing::TestWithParam<Case> {};
 
-// A scenario is one signal, whoever reads its file: asked with what the loop saw, the simulation's
-// excitation commands exactly what the loop's did. Catches a second parser or a second excitation
-// that drifts: other phases of a multisine, a replay that holds its last row.
+// A scenario is one signal, whoever reads its file. With the loop's observations, the simulation's
+// excitation must give exactly the loop's commands. Catches a second parser or excitation that
+// deviates: other phases of a multisine, a replay that holds its last row.
 TEST_P(EveryScenario, CommandsTheSameForTheSameMotion) {
   const std::vector<Decision> decisions = run_on_unit(GetParam());
   ASSERT_GT(decisions.size(), 4000U);
@@ -106,8 +106,8 @@ TEST_P(EveryScenario, CommandsTheSameForTheSameMotion) {
   }
 }
 
-// Where motion does not matter, the two programs command the same sample by sample, limits and the
-// end included.
+// For commands that do not depend on the motion, both programs must agree sample by sample, limits
+// and the end included.
 TEST_P(EveryScenario, IsSimulatedWithTheCommandsOfTheRun) {
   const service::Rig rig = service::load_rig((kConfigs / GetParam().rig).string());
   const service::Scenario scenario = load_for_simulation(GetParam());
@@ -128,8 +128,8 @@ TEST_P(EveryScenario, IsSimulatedWithTheCommandsOfTheRun) {
   }
 }
 
-// A command that may change slowly only, by the rig's limit or by the scenario's own, is a ramp in
-// both programs, from one sample to the next by no more.
+// A command with a slew limit, of the rig or of the scenario, is a ramp in both programs. It
+// changes by no more than the limit per sample.
 TEST(SlewedCommand, IsTheSameRampForBothPrograms) {
   const test_support::TemporaryFolder folder;
   const std::string rig = folder.file("rig.textproto");
@@ -151,8 +151,8 @@ TEST(SlewedCommand, IsTheSameRampForBothPrograms) {
     ASSERT_EQ(static_cast<std::size_t>(run.controls.rows()), decisions.size());
     double fastest = 0.0;
     for (std::size_t k = 0; k < decisions.size(); ++k) {
-      // Steps of the unit's clock, in whole microseconds, differ from 1 ms by round-off of seconds
-      // below 1: 2^-53 of them, times the slew, at some twenty samples of a ramp.
+      // Steps of the unit's clock, in whole microseconds, differ from 1 ms by the round-off of
+      // seconds below 1: 2^-53 of them, times the slew, at some twenty samples of a ramp.
       ASSERT_NEAR(run.controls(static_cast<Eigen::Index>(k), 0), decisions[k].sent, 1e-11) << k;
       const double before = k == 0 ? 0.0 : decisions[k - 1].sent;
       fastest = std::max(fastest, std::abs(decisions[k].sent - before));

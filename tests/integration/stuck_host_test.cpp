@@ -11,8 +11,8 @@
 #include "tests/integration/daq_process.hpp"
 #include "tests/integration/rig_files.hpp"
 
-// What stops moving in this computer while the motor drives: its disk, its folder, the program
-// itself. The motor is off, the operator reads why at once, and no sample is lost in silence.
+// Stalls of this computer while the motor drives: of its disk, its folder, or the program itself.
+// The motor is off, the operator reads the reason at once, and every lost sample is reported.
 
 namespace {
 
@@ -24,7 +24,7 @@ class StuckHost : public DaqProcess {
   void wait_until_said(const std::string& text) {
     ASSERT_TRUE(eventually([&] { return says(text); }, kPatience_s)) << daq_->output();
   }
-  // The last rows of the truth, which is written in blocks.
+  // Waits for the last rows of the truth, which is written in blocks.
   void wait_until_output_is_off() {
     ASSERT_TRUE(eventually(
         [&] {
@@ -35,7 +35,7 @@ class StuckHost : public DaqProcess {
   }
 };
 
-/// By what the switch of the disk holds: nothing stops every call, something only fdatasync.
+/// Parameter: content of the disk's switch file. Empty stops every call, other text only fdatasync.
 class HangingDisk : public StuckHost, public ::testing::WithParamInterface<const char*> {
  protected:
   void start_driving() {
@@ -51,8 +51,8 @@ class HangingDisk : public StuckHost, public ::testing::WithParamInterface<const
   void go_on() const { std::filesystem::remove(path("hang")); }
 };
 
-// Before anybody does anything the motor is off and the operator knows why, and later that the
-// program waits and how to leave it. When the disk comes back, everything is in the recording.
+// The motor is switched off and the reason printed without the operator. Later the program explains
+// how to leave it. When the disk continues, everything is in the recording.
 TEST_P(HangingDisk, SwitchesOffSaysSoAndLosesNothing) {
   start_driving();
   hang();
@@ -78,7 +78,7 @@ TEST_P(HangingDisk, SwitchesOffSaysSoAndLosesNothing) {
   EXPECT_EQ(run.samples.size() + listed, counted("samples_sent"));
 }
 
-// The first Ctrl-C reaches the motor whatever the disk does, the second one the shell.
+// The first Ctrl-C stops the motor whatever the disk does, the second one ends the program.
 TEST_P(HangingDisk, ObeysCtrlC) {
   start_driving();
   hang();
@@ -100,8 +100,8 @@ INSTANTIATE_TEST_SUITE_P(By, HangingDisk, ::testing::Values("", "syncs only"),
 
 class LostFolder : public StuckHost, public ::testing::WithParamInterface<bool> {};
 
-// A recording that is deleted or moved away under the program is noticed while it runs. Its spool
-// goes with it, which changes nothing.
+// A recording that is deleted or moved during the run is detected at once. Its spool is lost with
+// it, which changes nothing.
 TEST_P(LostFolder, SwitchesOffAndSaysSo) {
   std::filesystem::create_directory(path("runs"));
   start_sim();
@@ -126,8 +126,8 @@ TEST_P(LostFolder, SwitchesOffAndSaysSo) {
 INSTANTIATE_TEST_SUITE_P(When, LostFolder, ::testing::Bool(),
                          [](const auto& moved) { return moved.param ? "Moved" : "Removed"; });
 
-// A spool alone that is removed costs the service samples and not the run: the operator reads that
-// while it goes on, also where the service was away before.
+// Removing only the spool costs samples of the service, not the run. The operator is warned during
+// the run, also if the service was already away.
 TEST_F(StuckHost, GoesOnWithoutItsSpoolAndSaysSo) {
   start_sim();
   start_daq("long.textproto", pty_url(),
@@ -143,8 +143,8 @@ TEST_F(StuckHost, GoesOnWithoutItsSpoolAndSaysSo) {
   EXPECT_TRUE(recording("run.mcap").scan.container.intact());
 }
 
-// A limit on the size of files, as `ulimit -f` sets it, stands for a full disk: it is reported and
-// not died of, and room is left for the report in the recording itself.
+// A limit on file sizes, as by `ulimit -f`, acts like a full disk: it is reported, does not kill
+// the program, and leaves room for the report in the recording.
 TEST_F(StuckHost, SwitchesOffWhenTheRecordingMayNotGrow) {
   start_sim();
   start_daq("long.textproto", pty_url(),
@@ -166,11 +166,11 @@ TEST_F(StuckHost, SwitchesOffWhenTheRecordingMayNotGrow) {
   EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
 }
 
-/// By the longest pause that the rig file allows [ms]: shorter than the one below, and longer.
+/// Parameter: longest pause that the rig file allows [ms], shorter and longer than the one below.
 class PausedHost : public StuckHost, public ::testing::WithParamInterface<int> {};
 
-// A program that does not run drives by what it read last: the unit's ttl ends that, and the
-// program itself as soon as it runs again. The message names the pause, whoever tripped first.
+// A stopped program leaves its last command in force. The unit's ttl ends that, and so does the
+// program once it runs again. The message names the pause, whichever tripped first.
 TEST_P(PausedHost, SwitchesOffAndNamesThePause) {
   std::string rig = kRigFile;
   const std::string allowed = "staleness_ms_max: 2000";

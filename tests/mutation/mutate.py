@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts plausible mistakes into the sources, one at a time, and counts those a test notices.
+"""Injects plausible mistakes into the sources, one at a time, and counts those that a test detects.
 
-    mutate.py --check                      does every mutant still apply? (a test of every test run)
+    mutate.py --check                      checks that every mutant applies (in every test run)
     mutate.py                              runs all of them in a copy of the tree
-    mutate.py --area safety --only jump    those of an area whose title contains a word
+    mutate.py --area safety --only jump    runs those of an area whose title contains a word
 
 Mutants are listed in <area>.mutants beside this file:
 
@@ -15,9 +15,9 @@ Mutants are listed in <area>.mutants beside this file:
     - if (joint.angle_rad < bounds.angle_rad_min) {
     + if (false) {
 
-The lines marked - must stand in the file exactly once; how they are broken and indented does not
-matter. Several lines may be marked. A mutant that does not compile, and one whose unchanged tests
-fail, is an error of the list and not a success.
+The lines marked - must occur in the file exactly once; line breaks and indentation do not matter.
+Several lines may be marked. A mutant that does not compile, or whose tests fail without it, is an
+error of the list and not a success.
 """
 
 import argparse
@@ -30,7 +30,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TEST_SECONDS_MAX = 60  # a mutant that hangs its tests has been noticed
+TEST_SECONDS_MAX = 60  # then a mutant that hangs its tests counts as detected
 
 
 @dataclasses.dataclass
@@ -48,7 +48,7 @@ class Mutant:
         return f"{self.area}:{self.line} {self.file}: {self.title}"
 
     def apply(self, text):
-        """The text with the mistake in it; an exception unless it fits in exactly one place."""
+        """The text with the mistake; raises unless it fits in exactly one place."""
         pattern = r"\s+".join(re.escape(word) for word in " ".join(self.old).split())
         places = list(re.finditer(pattern, text))
         if len(places) != 1:
@@ -96,7 +96,7 @@ def read_mutants(arguments):
 
 
 def check(mutants):
-    """Applies each to the sources in memory; returns what does not fit."""
+    """Applies each to the sources in memory; returns the errors."""
     faults = []
     for mutant in mutants:
         try:
@@ -107,7 +107,7 @@ def check(mutants):
 
 
 class Scratch:
-    """A copy of the tree with a build of its own; sources that did not change keep their time."""
+    """A copy of the tree with its own build; unchanged sources keep their time stamps."""
 
     def __init__(self, folder):
         self.tree = folder
@@ -121,7 +121,7 @@ class Scratch:
                 continue
             content = source.read_bytes()
             if name == "CMakeLists.txt":
-                # The compiler may warn of a mistake; here the tests are asked.
+                # The compiler may warn of a mistake; only the tests count here.
                 content = content.replace(b" -Werror)", b" -w)")
             if copy.exists() and copy.read_bytes() == content:
                 continue
@@ -133,13 +133,13 @@ class Scratch:
                         "--log-level=WARNING"], check=True, stdout=subprocess.DEVNULL)
 
     def make(self, target):
-        """True, or what the compiler said."""
+        """Returns True, or the compiler's output."""
         made = subprocess.run(["cmake", "--build", self.build, "--target", target],
                               capture_output=True, text=True)
         return True if made.returncode == 0 else made.stdout[-3000:] + made.stderr[-1000:]
 
     def passes(self, mutant):
-        """True when its tests do; None when they hang."""
+        """Returns True if the tests pass, None if they hang."""
         try:
             tested = subprocess.run(
                 [self.build / "bin" / mutant.target, f"--gtest_filter={mutant.filter}",
@@ -154,7 +154,7 @@ class Scratch:
 
 
 def prepare(scratch, mutants):
-    """Builds what is needed, and sees that the tests pass without a mistake."""
+    """Builds the targets, and checks that the tests pass without a mistake."""
     for target in dict.fromkeys(m.target for m in mutants):
         made = scratch.make(target)
         if made is not True:
@@ -166,7 +166,7 @@ def prepare(scratch, mutants):
 
 
 def run(scratch, mutants):
-    """Each mutant once; returns those noticed, those unnoticed, those that do not compile."""
+    """Runs each mutant once; returns the detected, the undetected and the uncompilable ones."""
     noticed, unnoticed, broken = [], [], []
     for mutant in mutants:
         path = scratch.tree / mutant.file

@@ -13,7 +13,7 @@
 namespace proto {
 namespace {
 
-/// A program as ours are: a flag, a file, a choice, and two commands, one of which takes files.
+/// A program like rigcal's: a flag, a file, a choice, and two commands, one of which takes files.
 class CommandPages : public ::testing::Test {
  protected:
   CommandPages() {
@@ -37,7 +37,7 @@ class CommandPages : public ::testing::Test {
     add_page_options(app_);
   }
 
-  /// What is proposed when a tab is pressed behind these words, sorted, one space between.
+  /// The completions that bash proposes after these words, sorted, separated by one space.
   static std::string completed(const std::string& script, const std::string& words) {
     static int number = 0;
     const std::filesystem::path file =

@@ -8,7 +8,7 @@ namespace {
 // FIPS 180-2, appendix B.1: SHA-256 of "abc" is ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 ...
 constexpr const char* kNameOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a3";
 
-// However the content came.
+// The name must not depend on how the content is split.
 TEST(ContentName, IsTheBeginningOfTheSha256) {
   ContentName whole;
   whole.add("abc");
@@ -23,7 +23,7 @@ TEST(ContentName, IsTheBeginningOfTheSha256) {
   EXPECT_EQ(all.sha256(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-// What one side names the other understands, in every attempt; everything else promises nothing.
+// Upload ids made from a name contain it, in every attempt. Any other id promises no content.
 TEST(ContentName, IsPromisedByTheIdsThatAreMadeOfIt) {
   const std::string name = kNameOfAbc;
   EXPECT_EQ(upload_id(name, 1), "file-" + name);

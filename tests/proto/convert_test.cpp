@@ -10,7 +10,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// Gives every field a value of its own, lists two of each.
+// Gives every field its own value, and lists two entries.
 void fill(Message& message, int& next) {
   const Reflection& in = *message.GetReflection();
   for (int f = 0; f < message.GetDescriptor()->field_count(); ++f) {
@@ -61,8 +61,7 @@ using Messages = ::testing::Types<rigcal::v1::Sample, rigcal::v1::Command, rigca
                                   rigcal::v1::Event, rigcal::v1::ClockFit, rigcal::v1::LoopStats>;
 TYPED_TEST_SUITE(Converted, Messages);
 
-// What a recording holds is a struct on one side and a message on the other: no field is lost on
-// the way to the one and back, nor lands in another of its kind.
+// Converts structs to messages and back: no field may be lost or end up in another of its type.
 TYPED_TEST(Converted, LosesNoField) {
   TypeParam message;
   int next = 1;
@@ -76,7 +75,7 @@ TYPED_TEST(Converted, LosesNoField) {
       << back.DebugString();
 }
 
-// Each single flag of a sample, which a sample with all of them set cannot tell apart.
+// Each flag of a sample alone. A sample with all flags set would not reveal exchanged ones.
 TEST(ConvertedSample, TellsItsFlagsApart) {
   Sample tripped{.tripped = true}, driving{.driving = true};
   rigcal::v1::Sample message;
@@ -88,7 +87,7 @@ TEST(ConvertedSample, TellsItsFlagsApart) {
   EXPECT_TRUE(!from_message(message)->tripped && from_message(message)->driving);
 }
 
-// A struct's member goes into the field of its name.
+// A struct's member must go into the field of the same name.
 TEST(ConvertedSample, PutsMembersIntoTheirFields) {
   Sample sample{.timestamp_s = 1.5, .sequence = 2, .device_time_us = 3, .channel_count = 1};
   sample.angle_rad[0] = 4.5;
@@ -111,8 +110,8 @@ TEST(ConvertedSample, PutsMembersIntoTheirFields) {
   EXPECT_EQ(message.error_count(), 9u);
 }
 
-// Both ends of what a writer from another release may say: a cause, a kind or a direction that is
-// not known is unspecified, and a list of other length than its neighbours is refused.
+// Messages of another release: an unknown cause, kind or direction is unspecified, and lists of
+// unequal length are refused.
 TEST(ConvertedMessages, TakeNothingThatItCannotName) {
   rigcal::v1::Gap gap;
   gap.set_cause(static_cast<rigcal::v1::Gap::Cause>(kGapCauseCount));
@@ -159,16 +158,16 @@ TEST(ConvertedMessages, TakeNothingThatItCannotName) {
   EXPECT_FALSE(from_message(driven).has_value()) << "nine motors";
 }
 
-// The bytes of a double on a field, as a field that is not repeated has them.
+// Encoding of one double in a field that is not repeated.
 std::string one_double(int field, double value) {
   std::string bytes(1, static_cast<char>((field << 3) | 1));
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   return bytes;
 }
 
-// Recordings from before there were several motors hold one double on the field, or nothing where
-// it was zero. They must read as the command of one motor, and today's one motor must be written as
-// those bytes, so that an older program reads it.
+// Recordings from before several motors were supported hold one double in the field, or nothing if
+// it was zero. They must read as the command of one motor. One motor must still be written as these
+// bytes, so that an older program can read it.
 TEST(ConvertedSample, ReadsAndWritesTheBytesOfOneCommand) {
   rigcal::v1::Sample message;
   ASSERT_TRUE(message.ParseFromString(one_double(7, -2.5)));
@@ -185,7 +184,7 @@ TEST(ConvertedSample, ReadsAndWritesTheBytesOfOneCommand) {
   EXPECT_EQ(from_message(command)->motor_count, 1U);
   EXPECT_EQ(from_message(command)->command[0], 1.5);
   EXPECT_EQ(from_message(command)->command_requested[0], 4.5);
-  ASSERT_TRUE(command.ParseFromString(one_double(4, 4.5)));  // asked for, and held to zero
+  ASSERT_TRUE(command.ParseFromString(one_double(4, 4.5)));  // requested, and limited to zero
   EXPECT_EQ(from_message(command)->command[0], 0.0);
   EXPECT_EQ(from_message(command)->command_requested[0], 4.5);
   to_message(Command{.command = {1.5}, .command_requested = {4.5}}, command);

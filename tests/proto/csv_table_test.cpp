@@ -33,11 +33,11 @@ TEST(CsvTable, ForgivesTheWaysFilesAreWritten) {
 
 TEST(CsvTable, TakesSemicolonsWhereTheHeaderHasNoComma) {
   EXPECT_EQ(parse_csv("f.csv", "a;b\n1;2\n", {{"b"}}).values[0].at(0), 2.0);
-  // A semicolon inside a name is no separator where commas are.
+  // A semicolon inside a name is no separator if the file uses commas.
   EXPECT_EQ(parse_csv("f.csv", "a,b(x;y)\n1,2\n", {{"b(x;y)"}}).values[0].at(0), 2.0);
 }
 
-// As programs write texts that hold separators; a quote that never closes is a letter like others.
+// Quoted text may contain separators. A quote that never closes is an ordinary character.
 TEST(CsvTable, SeparatorsWithinQuotesAreText) {
   const CsvTable table = parse_csv("f.csv",
                                    "\"a, b\",c,d\n"
@@ -92,8 +92,8 @@ TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(refusal_of(std::string("t,x\n\0,1\n", 8)), {"f.csv", "not a text file"});
 }
 
-// Random bytes and random damage to a good file: either a table of the right shape or a refusal.
-// Run under the sanitizers this also sees reads past the end.
+// Random bytes and random damage to a good file give either a table of the right shape or a
+// refusal. The sanitizers also find reads past the end.
 TEST(CsvTable, SurvivesDamage) {
   std::mt19937 random(7);
   std::string good = "t,x\n";

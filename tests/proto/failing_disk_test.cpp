@@ -6,7 +6,7 @@
 #include "proto/stream/spool.hpp"
 #include "tests/proto/recording_support.hpp"
 
-// A disk that fails to write: tests/support/failing_disk.c stands before libc here.
+// A disk that fails to write: tests/support/failing_disk.c overrides calls of libc here.
 
 namespace proto {
 namespace {
@@ -25,7 +25,7 @@ class FailingDisk : public ::testing::Test {
   void fail_next() const { std::ofstream{switch_}; }
   bool has_failed() const { return !std::filesystem::exists(switch_); }
 
-  // What is in the spool as far as it is called durable, batch by batch.
+  // Expects every durable batch to be in the spool, unchanged.
   static void expect_whole(Spool& spool) {
     for (std::uint64_t k = 1; k < spool.durable_end(); ++k) {
       const auto payload = spool.read(k);
@@ -38,9 +38,9 @@ class FailingDisk : public ::testing::Test {
   std::string switch_ = folder_.file("fail");
 };
 
-// A second fsync after one that failed succeeds and means nothing: what the first one lost must
-// never be called durable, and what had been durable before stays so. Opened again, the spool goes
-// on where the disk really is.
+// A second fsync after a failed one succeeds but proves nothing. Data lost by the first must never
+// be reported as durable, and older durable data stay so. When opened again, the spool continues
+// from the disk's real content.
 TEST_F(FailingDisk, IsNotBelievedTheSecondTime) {
   auto spool = Spool::open(folder_.file("spool"));
   ASSERT_TRUE(ok(spool));
@@ -64,8 +64,8 @@ TEST_F(FailingDisk, IsNotBelievedTheSecondTime) {
   expect_whole(spool.value());
 }
 
-// The fsync that ends a full file is one like any other: append() has failed, and a sync() after it
-// must not make up for it.
+// The same for the fsync that ends a full file: append() has failed, and a later sync() must not
+// report success.
 TEST_F(FailingDisk, IsNotBelievedWhereAFileEnds) {
   const SpoolLimits limits{.segment_size_bytes = 1000};
   auto spool = Spool::open(folder_.file("spool"), limits);
@@ -88,7 +88,7 @@ TEST_F(FailingDisk, IsNotBelievedWhereAFileEnds) {
   expect_whole(spool.value());
 }
 
-// A start on a disk that still fails is no start: what cannot be made durable is not offered.
+// On a disk that still fails, the spool must not open: it could make nothing durable.
 TEST_F(FailingDisk, IsNotOpenedWhileItFails) {
   {
     auto spool = Spool::open(folder_.file("spool"));

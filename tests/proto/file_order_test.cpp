@@ -13,8 +13,8 @@
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"
 
-// What the kernel is asked for when a recording is finished, in order. This program's own calls
-// stand before libc's; they are noted while a test listens.
+// Order of the system calls when a recording is finished. This program's own functions override
+// those of libc and log the calls while a test listens.
 namespace {
 
 std::atomic<bool> listening{false};
@@ -62,8 +62,8 @@ namespace {
 using test_support::ok;
 using test_support::TemporaryFolder;
 
-// A power cut must not leave a finished name on a file that is not: the content first, then the
-// name, then the folder that holds it.
+// After a power cut no incomplete file may have its final name: sync the content first, then
+// rename, then sync the folder.
 TEST(RecordingFile, IsDurableBeforeItHasItsName) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("runs"));
@@ -80,7 +80,7 @@ TEST(RecordingFile, IsDurableBeforeItHasItsName) {
                                              "fsync runs"}));
 }
 
-// The same for a file that somebody else has written.
+// The same for a file written by another program.
 TEST(RecordingFile, OfAnotherWriterIsDurableBeforeItHasItsName) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("runs"));
@@ -94,7 +94,7 @@ TEST(RecordingFile, OfAnotherWriterIsDurableBeforeItHasItsName) {
                                              "fsync runs"}));
 }
 
-// A writer that is complete has handed everything to the disk, its ending too.
+// A complete writer has synced everything to the disk, including the end of the file.
 TEST(McapWriter, IsCompleteWhenItIsDurable) {
   const auto disk = std::make_shared<test_support::Disk>();
   McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});

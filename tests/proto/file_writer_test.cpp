@@ -32,7 +32,7 @@ int file_count(const std::string& folder) {
   return static_cast<int>(std::distance(fs::directory_iterator(folder), {}));
 }
 
-// A reader of a result must see the old one or the new one, and a failure leaves the old one.
+// A reader must find the old result or the new one. A failure leaves the old one.
 TEST(FileWriter, GivesARegularFileItsNameAtTheEnd) {
   const TemporaryFolder folder;
   const std::string path = folder.file("result");
@@ -51,7 +51,7 @@ TEST(FileWriter, GivesARegularFileItsNameAtTheEnd) {
   EXPECT_EQ(file_count(fs::path(path).parent_path().string()), 1) << "nothing temporary stays";
 }
 
-// "latest.json" that points into a folder of results stays what it is.
+// A link "latest.json" into a folder of results must remain a link.
 TEST(FileWriter, FollowsLinksToTheirFile) {
   const TemporaryFolder folder;
   fs::create_directory(folder.file("results"));
@@ -76,7 +76,7 @@ TEST(FileWriter, RefusesLinksThatLeadNowhere) {
   EXPECT_FALSE(fs::exists(folder.file("nothing")));
 }
 
-// A rename would put a file in the device's place: for everybody, when root does it.
+// A rename would replace the device by a file, for all users if root does it.
 TEST(FileWriter, WritesToDevicesAndPipesAsTheyAre) {
   const TemporaryFolder folder;
   const std::string pipe = folder.file("pipe");
@@ -98,7 +98,7 @@ TEST(FileWriter, WritesToDevicesAndPipesAsTheyAre) {
   expect_parts(refusal([] { write_file("/dev/full", "x"); }), {"/dev/full", "No space left"});
 }
 
-// /dev/stdout with standard output in a file: what was printed before and after stays.
+// /dev/stdout with standard output in a file: text printed before and after is kept.
 TEST(FileWriter, WritesBehindWhatAnOpenDescriptorHas) {
   const TemporaryFolder folder;
   const std::string path = folder.file("log");

@@ -11,7 +11,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-// A device without an end must not fill the memory first.
+// An endless device must not fill the memory first.
 TEST(ReadFile, StopsAtItsBound) {
   expect_parts(refusal([] { read_file("/dev/zero"); }), {"/dev/zero", "larger than 16 MiB"});
   const test_support::TemporaryFolder folder;
@@ -21,7 +21,7 @@ TEST(ReadFile, StopsAtItsBound) {
   expect_parts(refusal([&] { read_file(path, 999); }), {path, "larger"});
 }
 
-// What is written is what the name says, but a device has a name of its own.
+// The ending must match the written format, except for a device.
 TEST(CheckEnding, TakesTheEndingsOfWhatIsWritten) {
   check_ending("a.svg", {".svg", ".csv"});
   check_ending("/dev/null", {".svg"});

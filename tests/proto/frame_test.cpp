@@ -55,7 +55,7 @@ std::string length_prefix(std::uint32_t length) {
 }
 
 // A socket cuts a stream anywhere. Catches a decoder that relies on whole frames per read, or that
-// loses its place between the length, the tag and the payload.
+// loses its position between length, tag and payload.
 TEST(FrameDecoder, GivesTheSameFramesHoweverTheStreamIsCut) {
   const std::string stream = encode(make_open()) + encode(make_batch(1, 0)) +
                              encode(make_batch(2, 20)) + encode(make_open());
@@ -75,8 +75,8 @@ TEST(FrameDecoder, GivesTheSameFramesHoweverTheStreamIsCut) {
   }
 }
 
-// A header that claims 4 GiB must be refused when the type is known, before anything is stored.
-// The cap is per type: what a batch may hold is too much for an opening.
+// A header that claims 4 GiB must be refused once the type is known, before anything is stored. The
+// limit depends on the type: a batch may be larger than an opening.
 TEST(FrameDecoder, RefusesALengthBeyondTheCapOfItsTypeFromTheHeaderAlone) {
   const auto header = [](std::uint32_t length, int type) {
     return length_prefix(length) + static_cast<char>(type << 3 | 2);
@@ -97,8 +97,8 @@ TEST(FrameDecoder, RefusesALengthBeyondTheCapOfItsTypeFromTheHeaderAlone) {
   EXPECT_TRUE(frames.empty());
 }
 
-// Frames in front of the damage were received and count; behind it nothing can be trusted, not even
-// bytes that look right. Catches a decoder that resynchronises by luck.
+// Frames before the damage were received and count. Nothing after it can be trusted, not even bytes
+// that look right. Catches a decoder that resynchronizes by chance.
 TEST(FrameDecoder, DeliversWhatCameBeforeDamageAndNothingAfterIt) {
   FrameDecoder decoder(kLimits);
   std::vector<Frame> frames;
@@ -112,7 +112,7 @@ TEST(FrameDecoder, DeliversWhatCameBeforeDamageAndNothingAfterIt) {
   EXPECT_FALSE(decoder.idle());
 }
 
-// An end of the stream inside a frame is told from one between frames at every position.
+// At every position, an end of stream inside a frame is distinguished from one between frames.
 TEST(FrameDecoder, IsIdleExactlyBetweenFrames) {
   const std::string frame = encode(make_batch(1, 3));
   for (std::size_t size = 0; size <= frame.size(); ++size) {
@@ -124,8 +124,8 @@ TEST(FrameDecoder, IsIdleExactlyBetweenFrames) {
   }
 }
 
-// Random bytes and damaged frames never crash, never hold more than was sent, and whatever is
-// delivered obeys the limits.
+// Random bytes and damaged frames must not crash or store more than was sent, and every delivered
+// message is within the limits.
 TEST(FrameDecoder, SurvivesGarbage) {
   const google::protobuf::LogSilencer quiet;
   std::mt19937 random(11);
@@ -152,8 +152,8 @@ TEST(FrameDecoder, SurvivesGarbage) {
   EXPECT_GT(refused, 1000);
 }
 
-// Two bytes on the wire make an object of hundreds in memory: the cap on bytes alone would let a
-// 4 KiB frame allocate a megabyte.
+// Two bytes on the wire can make an object of hundreds in memory: with a limit on bytes alone, a 4
+// KiB frame could allocate a megabyte.
 TEST(ParseFrame, RefusesMoreElementsThanAllowedBeforeParsing) {
   StreamRequest many = make_batch(1, 0);
   for (int k = 0; k < 100; ++k) many.mutable_sample_batch()->add_samples();
@@ -171,8 +171,8 @@ TEST(ParseFrame, RefusesMoreElementsThanAllowedBeforeParsing) {
   }
 }
 
-// The type is read from the first tag; a second member of the oneof behind it would replace the
-// first when parsed, and slip past the cap of its own type.
+// The type is read from the first tag. A second member of the oneof after it would replace the
+// first when parsed, and evade the limit of its own type.
 TEST(ParseFrame, RefusesASecondMemberBehindTheFirst) {
   const std::string payload =
       make_open().SerializeAsString() + make_batch(1, 2).SerializeAsString();
@@ -190,7 +190,7 @@ TEST(AppendFrame, LeavesTheBufferAloneWhenTheMessageIsTooLarge) {
   EXPECT_EQ(out, "before");
 }
 
-// The gate for numbers stands where every message of every socket passes.
+// Number ranges are checked where every message of every socket passes.
 TEST(ParseFrame, RefusesANumberThatItsFieldDoesNotAllow) {
   for (const double timestamp : {std::numeric_limits<double>::quiet_NaN(),
                                  std::numeric_limits<double>::infinity(), -1e300}) {
@@ -207,7 +207,7 @@ TEST(ParseFrame, RefusesANumberThatItsFieldDoesNotAllow) {
   }
 }
 
-// The count against what a person counts: the batch, 3 samples, 2 + 3 + 1 packed entries.
+// Compares with a manual count: the batch, 3 samples, 2 + 3 + 1 packed entries.
 TEST(CountElements, CountsMessagesAndRepeatedEntriesAtEveryDepth) {
   StreamRequest request = make_batch(1, 3);  // each sample has one angle
   auto* first = request.mutable_sample_batch()->mutable_samples(0);
@@ -219,7 +219,7 @@ TEST(CountElements, CountsMessagesAndRepeatedEntriesAtEveryDepth) {
   EXPECT_EQ(count_elements(*StreamRequest::descriptor(), bytes, 4), 5u);
 }
 
-// Nesting costs stack in a recursive parser; groups and cut fields are not proto3.
+// Nesting uses stack in a recursive parser. Groups and cut fields are not valid proto3.
 TEST(CountElements, RefusesBytesThatAreNotWellFormed) {
   const std::string good = make_batch(1, 3).SerializeAsString();
   EXPECT_FALSE(count_elements(*StreamRequest::descriptor(), good.substr(0, good.size() - 1), 100));

@@ -14,7 +14,7 @@ TEST(HostPort, TakesNamesAndAddressesWithAPort) {
   EXPECT_EQ(parse_host_port("[::1]:0").host, "::1");
 }
 
-// The libraries of the system take a port of 65536 for 0 and one of 99999 for 34463.
+// The system's libraries read port 65536 as 0 and 99999 as 34463.
 TEST(HostPort, RefusesWhatIsNone) {
   for (const char* bad : {"", "host", ":80", "host:", "host:-1", "host:65536", "host:99999",
                           "host:8x", "host:http", "::1:80"}) {

@@ -90,7 +90,7 @@ TEST(InertialReading, NamesOfSensorsAreHeldToTheRules) {
   }
 }
 
-// Each sensor has a topic of its own, by which drawing programs list it.
+// Each sensor has its own topic, under which plotting programs list it.
 TEST(InertialReading, ComesBackFromARecordingByItsTopic) {
   const test_support::TemporaryFolder folder;
   auto writer = RecordingWriter::create(folder.file("r.mcap"),

@@ -19,7 +19,7 @@ using test_support::Disk;
 using test_support::MemoryOutputFile;
 using test_support::ok;
 
-/// All that is said on all channels.
+/// All messages of all channels.
 class Listener final : public McapVisitor {
  public:
   bool on_message(const McapChannel& channel, const McapSchema*,
@@ -36,7 +36,7 @@ Result<McapScan> scan(const Bytes& file, Listener& listener) {
   return scan_mcap(*view_as_input_file(file), listener);
 }
 
-/// Some hundred messages in several chunks.
+/// About a hundred messages in several chunks.
 Bytes plain_file() {
   const auto disk = std::make_shared<Disk>();
   McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
@@ -67,7 +67,7 @@ TEST(McapCompression, ChunksAreReadAsPlainOnesAre) {
   }
 }
 
-// Sizes that are declared are those that come out, or the chunk is damaged.
+// If a declared size differs from the real one, the chunk is damaged.
 TEST(McapCompression, OtherSizesThanDeclaredAreDamage) {
   const Bytes bytes(1000, 7);
   for (const char* compression : {"zstd", "lz4"}) {
@@ -90,7 +90,7 @@ TEST(McapCompression, OtherSizesThanDeclaredAreDamage) {
   EXPECT_FALSE(expand_records("lzma", bytes, 1000, out));
 }
 
-// What follows a damaged place is found again, and no byte sends the reader astray.
+// The reader continues after damage at any byte, and only the damaged chunk is lost.
 TEST(McapCompression, DamageCostsItsChunkAlone) {
   const Bytes plain = plain_file();
   Listener whole;
@@ -108,7 +108,7 @@ TEST(McapCompression, DamageCostsItsChunkAlone) {
           static_cast<std::uint8_t>(1 + random() % 255);
       Listener listener;
       const auto result = scan(file, listener);
-      // A letter of a compression's name makes it another.
+      // Damage to the compression's name gives another, unsupported compression.
       if (!result.ok()) {
         EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
         continue;

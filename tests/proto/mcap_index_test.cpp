@@ -8,8 +8,8 @@
 #include "proto/recording/mcap_writer.hpp"
 #include "tests/proto/recording_support.hpp"
 
-// What other programs read first of a recording, its summary, looked at byte by byte as
-// https://mcap.dev/spec says: our own reader goes through the whole file and would miss nothing.
+// The summary, which other programs read first, checked byte by byte against https://mcap.dev/spec.
+// Our own reader scans the whole file and would not notice an error.
 
 namespace proto {
 namespace {
@@ -18,7 +18,7 @@ using test_support::Disk;
 using test_support::MemoryOutputFile;
 using test_support::ok;
 
-// Reads little-endian numbers from a place in the file on.
+// Reads little-endian numbers from a position in the file.
 class Cursor {
  public:
   Cursor(const Bytes& file, std::uint64_t at) : file_(file), at_(at) {}
@@ -37,7 +37,7 @@ class Cursor {
     at_ += size;
     return value;
   }
-  /// Pairs of numbers, led by their size in bytes.
+  /// Pairs of numbers after their total size in bytes.
   template <typename Key>
   std::vector<std::pair<Key, std::uint64_t>> pairs() {
     const std::uint64_t end = take<std::uint32_t>() + at_;
@@ -58,7 +58,7 @@ class Cursor {
 struct Record {
   std::uint8_t opcode;
   std::uint64_t at;       // of the opcode
-  std::uint64_t content;  // of the first byte behind the length
+  std::uint64_t content;  // of the first byte after the length
   std::uint64_t end;
 };
 
@@ -77,7 +77,7 @@ std::vector<Record> records_between(const Bytes& file, std::uint64_t begin, std:
   return records;
 }
 
-// Two channels, one known from the start and one from later on; chunks of two messages; times that
+// Two channels, one present from the start and one added later. Chunks of two messages. Times that
 // go back within a chunk and between two.
 class McapSummary : public ::testing::Test {
  protected:
@@ -156,7 +156,7 @@ TEST_F(McapSummary, CountsWhatTheFileHolds) {
   EXPECT_EQ(of(summary_, 0x04).size(), 2u) << "and both channels";
 }
 
-// From the index to the chunk, from there to each message, and back to its time.
+// From the index to the chunk, from there to each message, and its time must agree.
 TEST_F(McapSummary, LeadsToEveryMessage) {
   const auto chunks = of(data_, 0x06);
   const auto indexes = of(summary_, 0x08);
@@ -226,7 +226,7 @@ TEST_F(McapSummary, LeadsToMetadataAndAttachments) {
   }
 }
 
-// Each group of the summary, where it lies and how long it is; and the checksums of both parts.
+// Position and length of each group of the summary, and the checksums of both parts.
 TEST_F(McapSummary, IsFoundAndProtected) {
   std::map<std::uint8_t, std::pair<std::uint64_t, std::uint64_t>> groups;
   for (const Record& record : summary_) {

@@ -10,11 +10,11 @@
 
 namespace test_support {
 
-/// Makes the checksum of every chunk right again that can be reached from the start of the file, so
-/// that damage to a chunk's content is not stopped at the checksum.
+/// Corrects the checksum of every chunk that can be reached from the start of the file. Damage to a
+/// chunk's content then passes the checksum.
 inline void repair_chunk_checksums(std::vector<std::uint8_t>& file) {
   constexpr std::size_t kCrcOffset = proto::kMcapRecordHeaderSize + 24;
-  constexpr std::size_t kRecordsOffset = kCrcOffset + 4 + 4 + 8;  // behind an empty compression
+  constexpr std::size_t kRecordsOffset = kCrcOffset + 4 + 4 + 8;  // after an empty compression
   for (std::size_t at = proto::kMcapMagic.size();
        at + proto::kMcapRecordHeaderSize <= file.size();) {
     const auto opcode = static_cast<proto::McapOpcode>(file[at]);
@@ -26,7 +26,7 @@ inline void repair_chunk_checksums(std::vector<std::uint8_t>& file) {
       const bool plain =
           proto::ByteCursor(std::span(file).subspan(at + kCrcOffset + 4)).take<std::uint32_t>() ==
           0;
-      // Of a compressed one the checksum is of what nobody has expanded: none.
+      // A compressed chunk's checksum covers the expanded data, so it is removed here.
       proto::put_at(file, at + kCrcOffset, plain ? proto::crc32(records) : std::uint32_t{0});
     }
     at = end;

@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string> kNames = {"calibrate", "check", "compare", "info"};
 
-// A letter too few, too many, another, and two exchanged are what fingers do.
+// Typing errors: a missing, an extra, a wrong and two exchanged letters.
 TEST(NearNames, SuggestWhatWasMeant) {
   for (const char* name : {"calibrat", "calibratee", "calibrote", "claibrate", "Calibrate"}) {
     EXPECT_EQ(did_you_mean(name, kNames), "; did you mean 'calibrate'?") << name;
@@ -18,7 +18,7 @@ TEST(NearNames, SuggestWhatWasMeant) {
   EXPECT_EQ(did_you_mean("inf", kNames), "; did you mean 'info'?");
 }
 
-// A suggestion that nobody can have meant hides that there is none.
+// A suggestion that nobody can have meant would hide that there is none.
 TEST(NearNames, SuggestNothingFarOff) {
   for (const char* name : {"run.csv", "fit", "x", "", "prepare"}) {
     EXPECT_EQ(did_you_mean(name, kNames), "") << name;

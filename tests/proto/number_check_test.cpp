@@ -35,7 +35,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kHuge = 1e300;
 
-// Everything that comes in from a file or over a socket and steers something.
+// All messages from files or sockets that control something.
 std::vector<const Message*> inputs() {
   return {&v1::Rig::default_instance(),         &v1::Scenario::default_instance(),
           &v1::Simulation::default_instance(),  &v1::Daemon::default_instance(),
@@ -43,7 +43,7 @@ std::vector<const Message*> inputs() {
           &v1::StreamReply::default_instance(), &v1::ServiceRequest::default_instance()};
 }
 
-// A row whose field was renamed guards nothing any more.
+// A row with an outdated field name would check nothing.
 TEST(NumberRanges, NameFieldsThatAreThere) {
   std::set<std::string_view> seen;
   for (const NumberRange& range : number_ranges()) {
@@ -58,7 +58,7 @@ TEST(NumberRanges, NameFieldsThatAreThere) {
   }
 }
 
-// A new number in a schema must not come in unguarded.
+// Every new number of an input schema must have a range.
 TEST(NumberRanges, HaveARowForEveryNumberThatComesIn) {
   for (const Message* input : inputs()) {
     for (const FieldPath& path : numeric_fields(*input->GetDescriptor())) {
@@ -68,8 +68,8 @@ TEST(NumberRanges, HaveARowForEveryNumberThatComesIn) {
   }
 }
 
-// Every number of every message: what its row does not allow is refused with its path, what its row
-// allows passes, on both sides of both bounds.
+// Every number of every message: values outside its row are refused with the field's path, values
+// inside pass, on both sides of both bounds.
 TEST(NumberCheck, HoldsEveryNumberOfEveryMessageToItsRow) {
   int fields = 0;
   for (const Message* input : inputs()) {
@@ -97,7 +97,7 @@ TEST(NumberCheck, HoldsEveryNumberOfEveryMessageToItsRow) {
   EXPECT_GT(fields, 300);
 }
 
-// What is not in the table is at least a number; a row may allow the NaN that says "none".
+// Numbers without a row must at least be numbers. A row may allow NaN for "none".
 TEST(NumberRange, HoldsAtItsBoundsAndNotBeyond) {
   const NumberRange closed{"f", -1.0, 2.0};
   for (const double value : {-1.0, 0.0, 2.0}) EXPECT_TRUE(closed.holds(value)) << value;
@@ -112,8 +112,7 @@ TEST(NumberRange, HoldsAtItsBoundsAndNotBeyond) {
   EXPECT_FALSE(optional.holds(kInf));
 }
 
-// Results say with an infinite standard deviation that the data cannot tell; a missing angle is
-// NaN.
+// In results, an infinite standard deviation means "not identifiable", and NaN a missing angle.
 TEST(NumberCheck, LetsThroughWhatSaysThatThereIsNoNumber) {
   v1::ServiceReply reply;
   auto* parameter = reply.mutable_job_result()->mutable_result()->add_parameters();
@@ -141,7 +140,7 @@ std::string text_refusal(const std::string& text) {
   });
 }
 
-// The place is that of the number itself, also in the second entry of a list.
+// The reported place is that of the number itself, also in the second entry of a list.
 TEST(ParseText, SaysWhereTheNumberStands) {
   expect_parts(text_refusal("unit {\n  channel { hinge: \"1\" }\n"
                             "  channel { hinge: \"2\" offset_rad: nan }\n}"),
@@ -159,7 +158,7 @@ TEST(ParseText, SaysWhereTheNumberStands) {
                {"hinge[0].constraint.stick_speed is 0"});
 }
 
-// Editors on Windows put a mark before UTF-8; without it the columns are the file's.
+// Editors on Windows put a byte order mark before UTF-8. Reported columns do not count it.
 TEST(ParseText, ReadsATextBehindAByteOrderMark) {
   v1::Rig rig;
   TextLocator::Tree tree;
@@ -168,7 +167,7 @@ TEST(ParseText, ReadsATextBehindAByteOrderMark) {
   expect_parts(text_refusal("\xEF\xBB\xBFnme: \"r\""), {"r.textproto:1:", "unknown field 'nme'"});
 }
 
-// A comma separates fields, so what is behind it is taken for the next one.
+// A decimal comma separates fields, so the digits after it read as the next field.
 TEST(ParseText, AsksForADecimalPoint) {
   expect_parts(text_refusal("body { mass { value: 0,597 } }"),
                {"r.textproto:1:24: '0,597' is not a number; write a decimal point: 0.597"});
@@ -180,7 +179,7 @@ TEST(ParseText, AsksForADecimalPoint) {
   }
 }
 
-// Units of the message that it stands in, not of every one with a field of that name.
+// Lists the units of the message in question, not of every one with a field of that name.
 TEST(ParseText, ListsTheValuesThatStandThere) {
   const std::string told =
       text_refusal("recording {\n  time { column: \"t\" }\n\tangle { unit: DEGREES }\n}");
@@ -194,7 +193,7 @@ TEST(ParseText, ListsTheValuesThatStandThere) {
                {"'HOUR' is no value of 'unit' in a TimeColumn; use one of SECOND, MILLISECOND"});
 }
 
-// A brace that is missing shows where the file ends, far from where it should stand.
+// A missing brace shows only at the end of the file, far from its place.
 TEST(ParseText, SaysWhichMessageIsNotClosed) {
   expect_parts(
       text_refusal("name: \"r\"\nbody {\n  mass { value: 1\n"),
@@ -205,12 +204,12 @@ TEST(ParseText, SaysWhichMessageIsNotClosed) {
                {"hinge { of line 3 is not closed"});
   expect_parts(text_refusal("name: \"r\"\nbody { mass { value:"),
                {"the file ends too early", "mass { of line 2"});
-  // In the middle of a word, which alone would be an unknown field.
+  // Cut in the middle of a word, which alone would be an unknown field.
   expect_parts(text_refusal("body {\n  name: \"b\"\n  iner\n"),
                {"the file ends too early", "body { of line 1"});
   expect_parts(text_refusal("body {\n  iner\n  { }\n"), {"unknown field 'iner'"});
   expect_parts(text_refusal("name:"), {"the file ends too early: a value is missing"});
-  // One brace too many is no early end.
+  // An extra brace is not reported as a missing one.
   expect_parts(text_refusal("body { } }"), {"r.textproto:1:10", "correct the text"});
 }
 

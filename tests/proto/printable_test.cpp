@@ -11,8 +11,8 @@
 namespace proto {
 namespace {
 
-// Every control a terminal obeys, in each class: colour, title and clipboard by ESC, the same by C1
-// as UTF-8 and as a bare byte, overwriting by carriage return and backspace, reversed text.
+// Each class of terminal control: colour, title and clipboard by ESC, the same by C1 as UTF-8 and
+// as a single byte, overwriting by carriage return and backspace, reversed text.
 TEST(Printable, ShowsWhatWouldCommandTheTerminal) {
   EXPECT_EQ(printable("a\x1b[31mb"), "a\\u001b[31mb");
   EXPECT_EQ(printable("\r\b\a\v\f\x7f"), "\\u000d\\u0008\\u0007\\u000b\\u000c\\u007f");
@@ -30,7 +30,7 @@ TEST(Printable, ShowsWhatWouldCommandTheTerminal) {
   EXPECT_EQ(printable_lines("one\ntwo\tthree\u2028four"), "one\ntwo\tthree\\u2028four");
 }
 
-// The neighbours of each class: units and names of rigs must come out as they went in.
+// Characters adjacent to each class are kept: units and names of rigs must not change.
 TEST(Printable, LeavesTextAlone) {
   for (const char* text : {"", "N·m·s/rad ± 1 %", "Pendel Straße 平衡 🙂", " ~",
                            "\u00a0\u00ad", "\u2027\u202f\u2065\u206a", "\\u001b \\x9b"}) {
@@ -38,7 +38,7 @@ TEST(Printable, LeavesTextAlone) {
   }
 }
 
-// Decoders differ about these; some take the overlong form of ESC for ESC.
+// Decoders differ on these. Some accept the overlong form of ESC as ESC.
 TEST(Printable, ShowsBytesThatAreNoCharacter) {
   EXPECT_EQ(printable("\xc0\x9b"), "\\xc0\\x9b");
   EXPECT_EQ(printable("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
@@ -57,8 +57,8 @@ TEST(Printable, KnowsWhatMayStillBecomeACharacter) {
   EXPECT_EQ(unfinished_character("\x99\x99\x99\x99"), 0U);
 }
 
-// The guard of a whole program: it holds for whatever reaches the stream, however it is cut up, and
-// lets through what the program itself tells the terminal.
+// The stream filter of a whole program escapes everything printed, in whatever pieces, but passes
+// the program's own terminal controls.
 TEST(StandardStreams, GuardTheTerminalWhateverIsPrinted) {
   std::ostringstream seen;
   std::streambuf* const before = std::cout.rdbuf(seen.rdbuf());

@@ -19,7 +19,7 @@ constexpr std::uint64_t kSampleCount = 200;
 constexpr double kPeriod = 0.0125;  // [s]: 20 samples in a chunk of 250 ms
 constexpr std::uint64_t kSamplesPerChunk = 20;
 
-// A run with everything a recording may hold, small enough to be cut at each of its bytes.
+// A run with every kind of record, small enough to be cut at each of its bytes.
 Bytes record_run() {
   const auto disk = std::make_shared<test_support::Disk>();
   auto writer = RecordingWriter::create(std::make_unique<test_support::MemoryOutputFile>(disk),
@@ -36,7 +36,7 @@ Bytes record_run() {
   return disk->content;
 }
 
-// Ends of the chunk records in an intact file, found through the opcodes alone.
+// Ends of the chunk records in an intact file, found from the opcodes alone.
 std::vector<std::size_t> chunk_ends(const Bytes& file) {
   std::vector<std::size_t> ends;
   for (std::size_t at = 8; at + 9 <= file.size();) {
@@ -53,9 +53,9 @@ Result<Recording> read(std::span<const std::uint8_t> bytes) {
   return read_recording(*view_as_input_file(bytes));
 }
 
-// The promise to the person at the rig: a crash, whenever it comes, costs at most the last chunk,
-// and no sample that is read is different from one that was recorded. Catches summaries written
-// before their data, chunks that need something behind them, and readers that trust a length.
+// A crash at any time costs at most the last chunk, and every sample that is read equals the
+// recorded one. Catches summaries written before their data, chunks that depend on later data, and
+// readers that trust a length.
 TEST(Recording, CutAtEveryByteLosesAtMostOneChunkAndMisreadsNothing) {
   const Bytes file = record_run();
   const std::vector<std::size_t> ends = chunk_ends(file);
@@ -67,7 +67,7 @@ TEST(Recording, CutAtEveryByteLosesAtMostOneChunkAndMisreadsNothing) {
     std::size_t complete_chunks = 0;
     while (complete_chunks < ends.size() && ends[complete_chunks] <= size) ++complete_chunks;
     if (!recording.ok()) {
-      // Only before the run's facts are on disk, when there is no sample to lose.
+      // Allowed only before the run's facts are on disk, when there is no sample to lose.
       ASSERT_EQ(complete_chunks, 0u) << "cut at " << size << ": " << recording.error().detail;
       ++unreadable_cuts;
       continue;
@@ -84,8 +84,8 @@ TEST(Recording, CutAtEveryByteLosesAtMostOneChunkAndMisreadsNothing) {
   EXPECT_LT(unreadable_cuts, ends[0] / 2);
 }
 
-// Recovery of a cut file is a finished recording with the same content. At a few hundred places
-// spread over the file, ends of records included, because each one writes files.
+// A recovered cut file must be a finished recording with the same content. Tested at some hundred
+// positions, ends of records included, because each writes files.
 TEST(Recording, CutAnywhereIsRecoveredToAFinishedRecording) {
   const Bytes file = record_run();
   const std::vector<std::size_t> ends = chunk_ends(file);
@@ -118,9 +118,8 @@ TEST(Recording, CutAnywhereIsRecoveredToAFinishedRecording) {
   }
 }
 
-// A flipped byte anywhere: what is read is a part of what was recorded, at most one chunk is
-// missing, and the missing samples are listed. Catches a search for the next chunk that gives up,
-// or that starts too far on.
+// After flipping any byte, everything read was recorded, at most one chunk is missing, and missing
+// samples are listed. Catches a search for the next chunk that gives up or starts too late.
 TEST(Recording, DamagedAtEveryByteLosesAtMostOneChunkAndMisreadsNothing) {
   Bytes file = record_run();
   const std::size_t data_end = chunk_ends(file).back();
@@ -132,7 +131,7 @@ TEST(Recording, DamagedAtEveryByteLosesAtMostOneChunkAndMisreadsNothing) {
     const auto recording = read(file);
     file[at] = before;
     if (!recording.ok()) {
-      // Only the magic, without which it is not an MCAP file.
+      // Allowed only in the magic, without which it is not an MCAP file.
       ASSERT_LT(at, 8u) << recording.error().detail;
       ++refused;
       continue;
@@ -146,7 +145,7 @@ TEST(Recording, DamagedAtEveryByteLosesAtMostOneChunkAndMisreadsNothing) {
     ASSERT_FALSE(recording.value().scan.container.intact()) << "byte " << at << " went unnoticed";
     std::uint64_t listed = 0;
     for (const Gap& gap : recording.value().gaps) listed += gap.sample_count;
-    // Nothing shows that samples are missing before the first or behind the last one read.
+    // Samples missing before the first or after the last one read cannot be detected.
     const std::uint64_t visible = samples.back().sequence - samples.front().sequence + 1;
     ASSERT_EQ(samples.size() + listed, visible) << "byte " << at;
     if (at > data_end) {

@@ -22,7 +22,7 @@ using test_support::make_sample;
 using test_support::ok;
 using test_support::TemporaryFolder;
 
-// 600 samples with the numbers 200 to 239 missing, and a clock that is 250 ppm off.
+// 600 samples, of which numbers 200 to 239 are missing, and a clock that is off by 250 ppm.
 std::string record_run(const TemporaryFolder& folder,
                        const RecordingHeader& header = test_support::furuta_header()) {
   const std::string path = folder.file("run.mcap");
@@ -40,8 +40,8 @@ std::string record_run(const TemporaryFolder& folder,
   return path;
 }
 
-// The estimator needs equal distances: a gap must cut, the unit's clock must be corrected, and an
-// invalid channel must be NaN and not the last value.
+// The estimator needs uniform sampling: a gap must split the series, the unit's clock must be
+// corrected, and an invalid channel must be NaN and not the last value.
 TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
   const TemporaryFolder folder;
   const auto recording = read_recording(record_run(folder));
@@ -66,7 +66,7 @@ TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
   }
 }
 
-// A unit that stalls keeps its sequence and moves its clock: a uniform series would hide that.
+// A unit that stalls continues its sequence but its clock jumps: a uniform series would hide it.
 TEST(MakeSeries, CutsWhereTheUnitsClockJumps) {
   Recording recording;
   recording.header = test_support::furuta_header();
@@ -87,7 +87,7 @@ TEST(MakeSeries, RefusesARecordingWithoutTwoSamplesInARow) {
   EXPECT_FALSE(make_series(recording).ok());
 }
 
-// Out and in again through the program's own CSV reader: every double is the same.
+// Exported and read by the program's own CSV reader, every double must be the same.
 TEST(ExportCsv, LosesNoDigit) {
   const TemporaryFolder folder;
   const std::string csv = folder.file("run.csv");
@@ -136,7 +136,7 @@ TEST(Export, WritesOverNothingAndLeavesNothingBehind) {
   EXPECT_EQ(folder.file_count(), 3u);
 }
 
-// Read back with the library MATLAB users' tools are built on: shapes, column order, names.
+// Read back with the usual MAT library: shapes, column order, names.
 TEST(ExportMat, HoldsTheSameNumbers) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mat");
@@ -176,8 +176,8 @@ TEST(ExportMat, HoldsTheSameNumbers) {
   Mat_Close(file);
 }
 
-// What slides is read in metres, and every table says so, of that channel alone. A recording
-// without a slide says nothing more than one of before.
+// A prismatic joint is read in metres, and every table labels that channel so. A recording without
+// one has no new entries.
 TEST(Recordings, SayWhichChannelSlides) {
   const TemporaryFolder folder;
   const std::string run = record_run(folder, test_support::cart_header());
@@ -221,8 +221,8 @@ std::string record_two_motors(const TemporaryFolder& folder) {
   return path;
 }
 
-// Every table names the motors and their units: a column of a motor under another's name would be
-// calibrated without a word.
+// Every table must label the motors and their units: a mislabelled column would be calibrated
+// without notice.
 TEST(Recordings, NameTheCommandsOfSeveralMotors) {
   const TemporaryFolder folder;
   const std::string run = record_two_motors(folder);
@@ -250,7 +250,7 @@ TEST(Recordings, NameTheCommandsOfSeveralMotors) {
             (std::vector<double>{0, 0, 1, -0.5, 2, -1, 3, -1.5, 4, -2}));
 }
 
-// One motor's column says its unit; volts as it always did, also where no unit is known.
+// The column of a single motor is labelled with its unit, or with volts if the unit is unknown.
 TEST(CommandColumns, SayTheUnit) {
   const auto columns = [](const std::vector<std::string>& motors,
                           const std::vector<std::string>& units) {
@@ -265,7 +265,7 @@ TEST(CommandColumns, SayTheUnit) {
   EXPECT_EQ(columns({"a", "b"}, {"V", ""}), "command_a_V,command_b_V");
 }
 
-// Back from their names: one motor's joint is not said, several are, also with underscores.
+// Motors are read back from column names, which omit the joint of a single motor.
 TEST(CommandColumns, AreReadBack) {
   const auto read = [](const std::vector<std::string>& columns) {
     RecordingHeader header;
@@ -283,7 +283,7 @@ TEST(CommandColumns, AreReadBack) {
   EXPECT_EQ(read({"command__V", "command_b_A"}), "refused");
 }
 
-// What a person reads must be what the file holds.
+// The printed summary must match the file.
 TEST(InspectRecording, TellsWhatIsThereAndWhatIsMissing) {
   const TemporaryFolder folder;
   const auto info = inspect_recording(record_run(folder));

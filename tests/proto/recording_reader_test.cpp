@@ -51,7 +51,7 @@ Bytes start_file() {
   return file;
 }
 
-// A chunk with one channel and one message, with a right checksum.
+// A chunk with one channel and one message, with a correct checksum.
 Bytes chunk_records(std::uint16_t declared_channel, std::uint16_t message_channel,
                     std::uint64_t time_ns = 5) {
   Bytes records;
@@ -73,8 +73,8 @@ Result<McapScan> scan(const Bytes& file, McapVisitor& visitor) {
   return scan_mcap(*view_as_input_file(file), visitor);
 }
 
-// A recording as it was written before there were several motors: one double a sample, nothing
-// where it was zero, and the motor among the facts.
+// A recording from before several motors were supported: one double per sample, nothing for zero,
+// and the motor among the facts.
 TEST(ReadRecording, ReadsRecordingsOfBefore) {
   const auto disk = std::make_shared<Disk>();
   McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
@@ -122,14 +122,14 @@ Bytes record_samples(const std::vector<std::uint64_t>& sequences, const std::vec
   return disk->content;
 }
 
-// CRC-32 of "123456789" is the check value every implementation publishes.
+// CRC-32 of "123456789" is the published check value.
 TEST(Crc32, MatchesThePublishedCheckValue) {
   EXPECT_EQ(crc32(as_bytes("123456789")), 0xCBF43926u);
   EXPECT_EQ(crc32(as_bytes("6789"), crc32(as_bytes("12345"))), 0xCBF43926u);
 }
 
-// A length is a claim. Catches an allocation before the claim is held against the file's size, and
-// arithmetic that wraps.
+// A length may be wrong. Catches an allocation before it is compared with the file's size, and
+// arithmetic overflow.
 TEST(ScanMcap, TakesNoLengthAtItsWord) {
   for (const std::uint64_t length :
        {std::uint64_t{1} << 32, ~std::uint64_t{0}, ~std::uint64_t{8}}) {
@@ -144,7 +144,7 @@ TEST(ScanMcap, TakesNoLengthAtItsWord) {
       EXPECT_FALSE(result.value().problems.empty());
     }
   }
-  // Lengths inside a record: a chunk whose records claim more than the chunk has.
+  // Lengths inside a record: a chunk whose records claim more bytes than the chunk has.
   Bytes file = start_file();
   Bytes chunk(28, 0);
   put(chunk, std::uint32_t{0});
@@ -155,17 +155,17 @@ TEST(ScanMcap, TakesNoLengthAtItsWord) {
   EXPECT_EQ(scan(file, visitor).value().damaged_chunk_count, 1u);
 }
 
-// A right checksum proves that bytes are as they were written, not that they make sense.
+// A correct checksum proves that bytes were not altered, not that they are valid.
 TEST(ScanMcap, TakesAChunkWholeOrNotAtAll) {
   Bytes file = start_file();
   Bytes undeclared = chunk_records(1, 1);
   put_bytes(undeclared, chunk_records(2, 3));
-  put_chunk(file, undeclared);              // second message on a channel nobody declared
-  put_chunk(file, chunk_records(1, 1, 9));  // outside the chunk's time
+  put_chunk(file, undeclared);              // second message on an undeclared channel
+  put_chunk(file, chunk_records(1, 1, 9));  // outside the chunk's time range
   Bytes nested = chunk_records(1, 1);
   put_chunk(nested, chunk_records(1, 1));
   put_chunk(file, nested);               // a chunk within a chunk
-  put_chunk(file, chunk_records(4, 4));  // fine
+  put_chunk(file, chunk_records(4, 4));  // valid
   CountingVisitor visitor;
   const auto result = scan(file, visitor);
   ASSERT_TRUE(ok(result));
@@ -205,9 +205,9 @@ TEST(ScanMcap, DoesNotReadMessagesOutsideChunks) {
   EXPECT_FALSE(result.value().problems.empty());
 }
 
-// An attachment can be a recording. Cut off in the middle of it, the search for the next chunk
-// must not take the attachment's messages for the file's own; with a damaged length before
-// chunks of the file itself, it must find those.
+// An attachment may itself be a recording. If the file ends within it, the search for the next
+// chunk must not take its messages for the file's own. If a length before the file's own chunks is
+// damaged, the search must find those.
 TEST(ScanMcap, KeepsAnAttachedRecordingApart) {
   Bytes inner = start_file();
   put_chunk(inner, chunk_records(1, 1));
@@ -232,8 +232,8 @@ TEST(ScanMcap, KeepsAnAttachedRecordingApart) {
   EXPECT_EQ(visitor.attachment_count, 0);
 }
 
-// Many places that look like a large chunk must not make the search quadratic. The time-out of the
-// test is the assertion: 30 000 candidates of 1 MiB each would be 30 GB to check.
+// Many places that look like a large chunk must not make the search quadratic. The test's time-out
+// detects it: 30 000 candidates of 1 MiB each would be 30 GB to check.
 TEST(ScanMcap, SearchesInLinearTime) {
   Bytes file = start_file();
   put_length(file, McapOpcode::kHeader, ~std::uint64_t{0});
@@ -252,8 +252,8 @@ TEST(ScanMcap, SearchesInLinearTime) {
   EXPECT_EQ(result.value().message_count, 0u);
 }
 
-// Random damage in several places, half of the time with the checksums made right again so that it
-// reaches what lies behind them. Nothing may crash, and counts must add up.
+// Random damage in several places. In half of the cases the checksums are corrected, so that the
+// damage reaches the code after them. Nothing may crash, and counts must add up.
 TEST(ScanRecording, SurvivesDamageBehindTheChecksum) {
   std::vector<std::uint64_t> sequences(600);
   for (std::uint64_t k = 0; k < 600; ++k) sequences[k] = k;
@@ -281,8 +281,8 @@ TEST(ScanRecording, SurvivesDamageBehindTheChecksum) {
   EXPECT_LT(refused, 40u);
 }
 
-// Samples sent = recorded + listed, also where no gap message says so, and where gap messages cover
-// a part of a hole, overlap, or come late.
+// Samples sent = recorded + listed, also if a gap message is missing, covers only a part of a hole,
+// overlaps another or comes late.
 TEST(ScanRecording, ListsWhatIsMissingWithoutAGapMessage) {
   const auto recording = read_recording(
       *view_as_input_file(record_samples({0, 1, 10, 11, 30}, {{0.025, 25, 3, GapCause::kLink},
@@ -299,7 +299,7 @@ TEST(ScanRecording, ListsWhatIsMissingWithoutAGapMessage) {
   EXPECT_EQ(unlisted, expected);
 }
 
-// A sample may arrive twice; it is read once.
+// A sample that occurs twice in the file is read once.
 TEST(ScanRecording, ReadsNoSampleTwice) {
   const Bytes file = record_unchecked(
       {make_sample(0), make_sample(1), make_sample(1), make_sample(0), make_sample(2)});
@@ -309,8 +309,8 @@ TEST(ScanRecording, ReadsNoSampleTwice) {
   EXPECT_EQ(recording.value().scan.unreadable_count, 2u);
 }
 
-// What the writer refuses, a reader does not hand over either, whoever has written it; what is
-// around it stays.
+// The reader rejects the same entries as the writer, whoever has written them, and keeps the
+// others.
 TEST(ScanRecording, HandsOverWhatTheRulesAllow) {
   std::vector<Sample> wrong(7, make_sample(2));
   wrong[0].timestamp_s = -0.5e-3;  // time goes back
@@ -372,8 +372,8 @@ TEST(RecoverMcap, DoesNotWriteOverAFile) {
   EXPECT_EQ(test_support::read_bytes(folder.file("whole.mcap")).size(), 1u);
 }
 
-// Who was killed cannot say so; the recovered file does, and calls it a trip exactly where the unit
-// was driving. A finished file has nothing to add.
+// A killed run could not record its end. The recovered file states it, as a trip exactly if the
+// unit was driving. A finished file gets no such entry.
 TEST(RecoverRecording, SaysHowAnUnfinishedRunEnded) {
   for (const bool driving : {true, false}) {
     const TemporaryFolder folder;
@@ -411,8 +411,8 @@ TEST(RecoverRecording, SaysHowAnUnfinishedRunEnded) {
   }
 }
 
-// The tool is for any MCAP file: topics, schemas and metadata of others go through unchanged, and
-// what happened is written into the result.
+// The tool accepts any MCAP file: unknown topics, schemas and metadata are copied unchanged, and
+// the repair is recorded in the result.
 TEST(RecoverMcap, KeepsTopicsItDoesNotKnow) {
   const TemporaryFolder folder;
   Bytes file = start_file();

@@ -12,7 +12,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Whether rules that have seen nothing yet take a message of each kind with this time.
+// Whether fresh rules accept a message of each kind with this time.
 bool take_time(double timestamp_s, int kind) {
   RecordingRules rules(0);
   switch (kind) {
@@ -31,8 +31,8 @@ bool take_time(double timestamp_s, int kind) {
   }
 }
 
-// Every kind of message has a time, and each is held to the same bound, on both sides and to the
-// bound itself; a NaN is in no range.
+// Every kind of message has a time, and all have the same bound, tested at and beyond it on both
+// sides. NaN is refused.
 TEST(RecordingRules, HoldEveryTimeToItsBound) {
   for (int kind = 0; kind < 6; ++kind) {
     SCOPED_TRACE(kind);
@@ -47,7 +47,7 @@ TEST(RecordingRules, HoldEveryTimeToItsBound) {
   }
 }
 
-// Only a joint that is recorded can slide, and once.
+// Only a recorded joint can be listed as prismatic, and only once.
 TEST(RecordingRules, HoldSlidesToTheHinges) {
   const auto breach = [](const std::vector<std::string>& slides) {
     return breach_of(RecordingHeader{.hinges = {"cart", "pole"}, .slides = slides});
@@ -61,7 +61,7 @@ TEST(RecordingRules, HoldSlidesToTheHinges) {
   EXPECT_NE(breach({"arm"}).value_or("").find("'arm'"), std::string::npos);
 }
 
-// A motor is named once, and its unit at its place or not at all.
+// Each motor is listed once. Units are given for all motors in their order, or for none.
 TEST(RecordingRules, HoldMotorsToTheirUnits) {
   const auto breach = [](const std::vector<std::string>& motors,
                          const std::vector<std::string>& units) {
@@ -81,8 +81,8 @@ TEST(RecordingRules, HoldMotorsToTheirUnits) {
   EXPECT_TRUE(breach({"rod", "arm"}, {"V,V", "V"}));
 }
 
-// What is written as metadata reads as the same names. A recording from before there were several
-// motors names its one motor under other keys.
+// Names written as metadata must read back unchanged. A recording from before several motors were
+// supported holds its motor under other keys.
 TEST(RecordingRules, ReadTheMotorsOfAHeader) {
   const auto read = [](std::map<std::string, std::string> entries) {
     entries["hinges"] = "arm,rod";
@@ -111,7 +111,7 @@ TEST(RecordingRules, ReadTheMotorsOfAHeader) {
   EXPECT_FALSE(read({{"motors", "arm,rod"}, {"command_units", "V"}}));
 }
 
-// Each sample and command has one entry for each motor, and a rig without a motor has one of zero.
+// Each sample and command has one entry per motor, and a rig without a motor one zero.
 TEST(RecordingRules, HoldCommandsToTheMotors) {
   for (const std::size_t motors : {0U, 1U, 2U, 8U}) {
     for (std::uint32_t count = 0; count <= 8; ++count) {
@@ -127,7 +127,7 @@ TEST(RecordingRules, HoldCommandsToTheMotors) {
   EXPECT_FALSE(two.take(Command{.motor_count = 2, .command_requested = {kNaN, kInfinity}}));
 }
 
-// A gap ends where numbers end at the latest, and its end does not come round to the start.
+// A gap ends at the largest sequence number at the latest, and does not wrap to its start.
 TEST(RecordingRules, HoldAGapToTheLastNumber) {
   const auto takes = [](std::uint64_t first, std::uint64_t count) {
     return !RecordingRules(0).take(Gap{0.0, first, count, GapCause::kLink});
@@ -141,7 +141,7 @@ TEST(RecordingRules, HoldAGapToTheLastNumber) {
   EXPECT_FALSE(takes(std::numeric_limits<std::uint64_t>::max(), 1)) << "wraps to 0";
 }
 
-// Sequences rise; time does not go back, but may stand.
+// Sequence numbers rise. Time must not decrease, but may repeat.
 TEST(RecordingRules, HoldSamplesToTheirOrder) {
   RecordingRules rules(0);
   const auto takes = [&](std::uint64_t sequence, double time_s) {
@@ -156,7 +156,7 @@ TEST(RecordingRules, HoldSamplesToTheirOrder) {
   EXPECT_TRUE(takes(kSequenceMax - 1, 2.0));
 }
 
-// What the table of ranges says of a number over a socket holds for one in a file, at both bounds.
+// The table of ranges for numbers from a socket also holds for those in a file, at both bounds.
 TEST(RecordingRules, HoldNumbersToTheTableOfRanges) {
   const auto takes = [](const auto& message) { return !RecordingRules(1).take(message); };
   const auto angle = [&](double angle_rad, bool valid = true) {

@@ -25,20 +25,20 @@ namespace test_support {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// What the disk does, shared with the file that is inside a writer.
+/// Behaviour of the simulated disk, shared with the file inside a writer.
 struct Disk {
   Bytes content;
-  std::uint64_t capacity = std::numeric_limits<std::uint64_t>::max();  // beyond it: kDiskFull
-  bool can_reserve = true;    // else reserve() is a no-op, as on some file systems
-  bool appends_fail = false;  // every append is kInputOutput, after half of its bytes
+  std::uint64_t capacity = std::numeric_limits<std::uint64_t>::max();  // bytes; beyond: kDiskFull
+  bool can_reserve = true;    // otherwise reserve() does nothing, as on some file systems
+  bool appends_fail = false;  // every append fails with kInputOutput after half of its bytes
   bool truncate_fails = false;
   bool published = false;
   int sync_count = 0;
   std::atomic<bool> hangs = false;       // appends do not return until it is false again
-  std::atomic<bool> waited_for = false;  // such a call has come
+  std::atomic<bool> waited_for = false;  // a caller is waiting
 };
 
-/// An OutputFile in memory that fails as the Disk says. A full disk takes what fits.
+/// An OutputFile in memory that fails as the Disk specifies. A full disk stores the bytes that fit.
 class MemoryOutputFile final : public proto::OutputFile {
  public:
   explicit MemoryOutputFile(std::shared_ptr<Disk> disk) : disk_(std::move(disk)) {}
@@ -105,14 +105,14 @@ inline proto::RecordingHeader furuta_header() {
           .facts = {{"rig", "furuta"}, {"scenario", "chirp"}, {"seed", "7"}}};
 }
 
-/// Of the same channels, the first of which slides.
+/// The same channels, the first of which is prismatic.
 inline proto::RecordingHeader cart_header() {
   proto::RecordingHeader header = furuta_header();
   header.slides = {"arm"};
   return header;
 }
 
-/// Sample k of a made-up run. Every field differs from sample to sample, and the encoder on
+/// Sample k of an artificial run. Every field differs from sample to sample, and the encoder on
 /// channel 1 drops out now and then.
 inline proto::Sample make_sample(std::uint64_t k, double period_s = 1e-3) {
   proto::Sample sample;
@@ -122,7 +122,7 @@ inline proto::Sample make_sample(std::uint64_t k, double period_s = 1e-3) {
   sample.device_time_us = 5'000'000 + std::llround(1e6 * time_s);
   sample.channel_count = 2;
   sample.encoder_counts = {static_cast<std::int64_t>(k) * 3 - 500, -static_cast<std::int64_t>(k)};
-  sample.angle_rad = {1e-3 * (static_cast<double>(k) - 300.0),  // the same bits wherever inlined
+  sample.angle_rad = {1e-3 * (static_cast<double>(k) - 300.0),  // same bits, whether inlined or not
                       std::sin(0.01 * static_cast<double>(k))};
   sample.valid = {true, k % 17 != 5};
   if (!sample.valid[1]) sample.angle_rad[1] = std::numeric_limits<double>::quiet_NaN();
@@ -135,7 +135,7 @@ inline proto::Sample make_sample(std::uint64_t k, double period_s = 1e-3) {
   return sample;
 }
 
-/// Bit for bit, except that one NaN is as good as another.
+/// Equal bit for bit, except that all NaNs are equal.
 inline bool same(const proto::Sample& a, const proto::Sample& b) {
   bool equal = a.timestamp_s == b.timestamp_s && a.sequence == b.sequence &&
                a.device_time_us == b.device_time_us && a.channel_count == b.channel_count &&

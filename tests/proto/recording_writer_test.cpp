@@ -55,7 +55,7 @@ Event make_trip(double timestamp_s, std::uint64_t sequence) {
                           {timestamp_s, LinkDirection::kToUnit, {}}}};
 }
 
-// Every field of every kind of message, through file and back.
+// Every field of every kind of message, written to a file and read back.
 TEST(RecordingWriter, ReturnsWhatWasWritten) {
   MemoryRun run;
   const Command command{0.001, 9, 1, {-1.25}, {-3.5}, 2};
@@ -82,7 +82,7 @@ TEST(RecordingWriter, ReturnsWhatWasWritten) {
   EXPECT_EQ(recording.header.facts, furuta_header().facts);
   ASSERT_EQ(recording.samples.size(), 3u);
   EXPECT_TRUE(same(recording.samples[2], make_sample(5)));
-  ASSERT_EQ(recording.gaps.size(), 1u);  // the hole is explained, and not reported a second time
+  ASSERT_EQ(recording.gaps.size(), 1u);  // the hole is listed once
   EXPECT_EQ(recording.gaps[0].first_sequence, 2u);
   EXPECT_EQ(recording.gaps[0].sample_count, 3u);
   EXPECT_EQ(recording.gaps[0].cause, GapCause::kLink);
@@ -112,8 +112,8 @@ TEST(RecordingWriter, ReturnsWhatWasWritten) {
   EXPECT_EQ(recording.attachments[0].name, "plan.csv");
 }
 
-// What a crash loses is what was not handed to the system: at 1 kHz never more than 250 samples.
-// Catches a writer that closes chunks by size.
+// A crash loses the data not yet handed to the system: at 1 kHz at most 250 samples. Catches a
+// writer that closes chunks by size only.
 TEST(RecordingWriter, HoldsBackNoMoreThanAQuarterOfASecond) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 3000; ++k) {
@@ -125,8 +125,8 @@ TEST(RecordingWriter, HoldsBackNoMoreThanAQuarterOfASecond) {
   }
 }
 
-// However fast messages come, a chunk ends at its size: a reader holds one in memory, and a crash
-// loses one. The last message that fits is in, the next one begins another.
+// At any message rate a chunk ends at its size limit, since a reader holds one in memory and a
+// crash loses one. The last message that fits is in it, the next one starts another.
 TEST(McapWriter, EndsAChunkAtItsSize) {
   for (const std::size_t extra : {0u, 1u}) {
     const auto disk = std::make_shared<Disk>();
@@ -138,7 +138,7 @@ TEST(McapWriter, EndsAChunkAtItsSize) {
       ASSERT_TRUE(ok(writer.write_message({channel, 0, 5, 5, data})));
     };
     write(1000);
-    Bytes declaration;  // the chunk holds one, and the message with its header
+    Bytes declaration;  // one chunk holds it and the message with its header
     put_record(declaration, McapChannel{channel, 0, "/t", "raw", {}});
     const std::size_t held = declaration.size() + 9 + 22 + 1000;
     write(4096 - held + extra);
@@ -146,7 +146,7 @@ TEST(McapWriter, EndsAChunkAtItsSize) {
   }
 }
 
-// A silent unit sends nothing that could close the chunk; flush does.
+// A silent unit sends nothing that would close the chunk, so flush must.
 TEST(RecordingWriter, FlushHandsOverEverything) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 10; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
@@ -157,8 +157,8 @@ TEST(RecordingWriter, FlushHandsOverEverything) {
   EXPECT_EQ(run.read().value().samples.size(), 10u);
 }
 
-// Samples that vanish without a word are the worst a recorder can do. A disk that fails for a
-// while costs the chunks of that while, and the recording says which samples.
+// Samples must not disappear without a report. A disk that fails for a while costs the chunks of
+// that time, and the recording lists their samples.
 TEST(RecordingWriter, ListsWhatAFailingDiskCost) {
   for (const bool reserve : {true, false}) {
     MemoryRun run;
@@ -186,14 +186,14 @@ TEST(RecordingWriter, ListsWhatAFailingDiskCost) {
     EXPECT_EQ(recording.value().gaps[0].cause, GapCause::kStorage);
     EXPECT_EQ(recording.value().gaps[0].first_sequence, 500u);
     EXPECT_EQ(recording.value().gaps[0].sample_count, 500u);
-    // The trip was in a lost chunk, and is in the recording nevertheless.
+    // The trip was in a lost chunk, and must be in the recording nevertheless.
     ASSERT_EQ(recording.value().events.size(), 1u);
     EXPECT_EQ(recording.value().events[0].sequence, 700u);
   }
 }
 
-// A full disk at any time: the recorder says so while there is still room for the reason, and the
-// recording is finished, with the trip in it and every sample accounted for.
+// The disk may become full at any time. The recorder reports it while there is room for the reason.
+// The recording is finished, with the trip in it and every sample accounted for.
 TEST(RecordingWriter, FinishesWithTheReasonOnADiskThatFillsUp) {
   MemoryRun sizing;
   const std::uint64_t empty_size = sizing.disk->content.size();
@@ -222,8 +222,8 @@ TEST(RecordingWriter, FinishesWithTheReasonOnADiskThatFillsUp) {
   }
 }
 
-// Where space cannot be reserved, a full disk comes as a failed write. What was written before it
-// stays readable, whether or not the summary still fits.
+// If space cannot be reserved, a full disk appears as a failed write. Earlier data stay readable,
+// whether or not the summary still fits.
 TEST(RecordingWriter, StaysRecoverableOnAFullDiskWithoutReserve) {
   for (std::uint64_t capacity = 100'000; capacity < 150'000; capacity += 1'733) {
     SCOPED_TRACE(capacity);
@@ -249,7 +249,7 @@ TEST(RecordingWriter, StaysRecoverableOnAFullDiskWithoutReserve) {
   }
 }
 
-// A disk that cannot even be cut back is given up on; nothing is written behind a torn chunk.
+// If a torn chunk cannot be cut off again, the writer gives up and writes nothing after it.
 TEST(RecordingWriter, WritesNothingBehindATornChunk) {
   MemoryRun run;
   for (std::uint64_t k = 0; k < 600; ++k) ASSERT_TRUE(ok(run.writer.write(make_sample(k))));
@@ -265,7 +265,7 @@ TEST(RecordingWriter, WritesNothingBehindATornChunk) {
   EXPECT_EQ(run.read().value().samples.size(), 500u);
 }
 
-// Nothing is ever written over: not a finished recording, and not one that waits to be recovered.
+// Neither a finished recording nor one that waits for recovery is overwritten.
 TEST(RecordingWriter, RefusesToWriteOverAnything) {
   for (const std::string existing : {"run.mcap", "run.mcap.part"}) {
     const TemporaryFolder folder;
@@ -279,8 +279,8 @@ TEST(RecordingWriter, RefusesToWriteOverAnything) {
   }
 }
 
-// "Left by an interrupted run" invites to delete it: not what another run is writing at this
-// moment.
+// "Left by an interrupted run" invites the user to delete it, so it must not be reported for a
+// recording that another run is writing.
 TEST(RecordingWriter, TellsALiveRecordingFromOneThatWasLeftBehind) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
@@ -299,7 +299,7 @@ TEST(RecordingWriter, TellsALiveRecordingFromOneThatWasLeftBehind) {
   EXPECT_NE(third.error().detail.find("rigcal recover"), std::string::npos);
 }
 
-// Whoever starts the program by hand need not let everybody on the machine read the recording.
+// A recording must not be readable by every user of the machine, whatever the umask.
 TEST(RecordingWriter, IsNotForEverybodyToRead) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0);
@@ -311,7 +311,7 @@ TEST(RecordingWriter, IsNotForEverybodyToRead) {
             perms::owner_read | perms::owner_write | perms::group_read);
 }
 
-// The name appears only when the recording is whole, and not over a file that came meanwhile.
+// The final name appears only once the recording is complete, and replaces no other file.
 TEST(RecordingWriter, TakesItsNameWhenFinished) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
@@ -332,11 +332,11 @@ TEST(RecordingWriter, TakesItsNameWhenFinished) {
   ASSERT_TRUE(ok(second.value().finish()));
   EXPECT_TRUE(std::filesystem::exists(other));
   EXPECT_FALSE(std::filesystem::exists(part_path(other)));
-  // No reserved blocks stay behind: a short recording takes little room.
+  // No reserved blocks remain: a short recording needs little space.
   EXPECT_EQ(read_recording(other).value().samples.size(), 1u);
 }
 
-// A recording whose file somebody removes or moves away says so at the next sync, not at its end.
+// A recording whose file was removed or moved is reported at the next sync, not at its end.
 TEST(RecordingWriter, NoticesThatItsFileWasRemovedOrMovedAway) {
   for (const bool moved : {false, true}) {
     const TemporaryFolder folder;
@@ -366,7 +366,7 @@ TEST(RecordingWriter, NamesTheFolderThatDoesNotExist) {
   EXPECT_NE(writer.error().detail.find("/nonexistent/folder/run.mcap"), std::string::npos);
 }
 
-// Mounts a small file system that only this process sees.
+// Mounts a small file system that only this process can access.
 bool mount_small_disk(const std::string& folder) {
   return (::unshare(CLONE_NEWNS) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
          ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -390,8 +390,7 @@ ChildResult fill_small_disk(const std::string& folder) {
   return events.size() == 1 && recording.value().samples.size() == k ? kFine : kNoTrip;
 }
 
-// The same against the kernel, on a file system of 700 KiB. In a child process, which alone sees
-// it.
+// The same on a real file system of 700 KiB, in a child process that alone can access it.
 TEST(RecordingWriter, FinishesWithTheReasonOnAFileSystemThatIsReallyFull) {
   const TemporaryFolder folder;
   const pid_t child = ::fork();
@@ -403,8 +402,8 @@ TEST(RecordingWriter, FinishesWithTheReasonOnAFileSystemThatIsReallyFull) {
   EXPECT_EQ(WEXITSTATUS(child_status), kFine);
 }
 
-// A killed process leaves what the system was given: all but the chunk in progress. Catches
-// buffering in the program behind flush().
+// A killed process leaves everything handed to the system: all but the chunk in progress. Catches
+// buffering inside the program after flush().
 TEST(RecordingWriter, SurvivesAKill) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
@@ -425,7 +424,7 @@ TEST(RecordingWriter, SurvivesAKill) {
   EXPECT_EQ(recording.value().samples.size(), 1000u);
 }
 
-// fdatasync may take a hundred milliseconds, so another thread calls it. For the thread sanitizer.
+// fdatasync may take 100 ms, so another thread calls it. Run under the thread sanitizer.
 TEST(RecordingWriter, SyncsFromAnotherThreadWhileWriting) {
   const TemporaryFolder folder;
   auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());

@@ -12,7 +12,7 @@
 
 namespace test_support {
 
-/// One numeric field somewhere in a message, by the fields that lead to it.
+/// A numeric field of a message, given by the fields on the path to it.
 using FieldPath = std::vector<const google::protobuf::FieldDescriptor*>;
 
 inline bool is_number(const google::protobuf::FieldDescriptor& field) {
@@ -21,7 +21,7 @@ inline bool is_number(const google::protobuf::FieldDescriptor& field) {
          field.cpp_type() != Field::CPPTYPE_BOOL && field.cpp_type() != Field::CPPTYPE_ENUM;
 }
 
-/// "limits.hinge[0].angle_rad_max", as the gate names the first entry.
+/// The path as the number check prints it for first entries, e.g. "limits.hinge[0].angle_rad_max".
 inline std::string name_of(const FieldPath& path) {
   std::string name;
   for (const auto* field : path) {
@@ -50,8 +50,8 @@ inline std::vector<FieldPath> numeric_fields(const google::protobuf::Descriptor&
   return found;
 }
 
-/// Puts the value into a field, the first entry of every repeated one, making what leads there.
-/// A whole number takes the nearest value of its type. @return the value that is there now
+/// Sets a field, in the first entry of every repeated one, and creates its parents. Integers get
+/// the nearest value. @return the resulting value
 inline double put_number(google::protobuf::Message& root, const FieldPath& path, double value) {
   using google::protobuf::Reflection;
   google::protobuf::Message* message = &root;

@@ -14,8 +14,8 @@ using test_support::make_payload;
 using test_support::ok;
 using test_support::TemporaryFolder;
 
-// A power cut tears the last record at any byte. What was synced is there, numbering goes on behind
-// it, and the torn batch's number is free again.
+// A power cut tears the last record at any byte. Synced data are kept, numbering continues after
+// them, and the torn batch's number is free again.
 TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
@@ -51,7 +51,7 @@ TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
   }
 }
 
-// A full spool refuses whole batches and takes them again once room is made.
+// A full spool refuses whole batches, and accepts them again once there is room.
 TEST(Spool, KeepsToItsLimit) {
   const TemporaryFolder folder;
   auto spool =
@@ -72,8 +72,8 @@ TEST(Spool, KeepsToItsLimit) {
   EXPECT_EQ(appended.value(), count + 1);
 }
 
-// Numbers go on across a restart even when everything was acknowledged, else new batches would be
-// dropped as duplicates.
+// Numbering continues across a restart even if all batches were acknowledged. Otherwise the service
+// would drop new batches as duplicates.
 TEST(Spool, GoesOnCountingAfterEverythingWasAcknowledged) {
   const TemporaryFolder folder;
   const SpoolLimits limits{.segment_size_bytes = 60};
@@ -88,8 +88,8 @@ TEST(Spool, GoesOnCountingAfterEverythingWasAcknowledged) {
   EXPECT_EQ(spool.value().end(), 21u);
 }
 
-// A damaged record in an older file costs what is behind it in that file, and the numbers of
-// everything else stay as they were.
+// A damaged record in an older file costs the later records of that file. All others keep their
+// numbers.
 TEST(Spool, KeepsTheNumbersOfWhatTheDiskHasLost) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
@@ -114,7 +114,7 @@ TEST(Spool, KeepsTheNumbersOfWhatTheDiskHasLost) {
   }
 }
 
-// A disk that alters a batch after it was stored must not have it sent altered.
+// A batch that the disk has altered must not be sent.
 TEST(Spool, ReadsNothingRatherThanAnotherBatch) {
   const TemporaryFolder folder;
   auto spool = Spool::open(folder.file("spool"));
@@ -130,8 +130,8 @@ TEST(Spool, ReadsNothingRatherThanAnotherBatch) {
   EXPECT_EQ(spool.value().read(3).value(), make_payload(2));
 }
 
-// What is written to a spool that was removed or moved away would never be found again: it is not
-// called durable.
+// Data written to a spool that was removed or moved are lost, so they must not be reported as
+// durable.
 TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
   for (const bool moved : {false, true}) {
     const TemporaryFolder folder;
@@ -154,7 +154,7 @@ TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
   }
 }
 
-// Records are those of their file's numbers: a file under another name has none.
+// Records must have the numbers of their file: a file under another name has none.
 TEST(Spool, TakesNoRecordOfAnotherNumber) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
@@ -170,8 +170,8 @@ TEST(Spool, TakesNoRecordOfAnotherNumber) {
   EXPECT_EQ(spool.value().end(), 9u);
 }
 
-// What lies behind a damaged record is cut off: a new batch of the same size in its place must not
-// bring the old one behind it back.
+// Data after a damaged record are cut off. Otherwise a new batch of the same size in its place
+// would make the old one after it readable again.
 TEST(Spool, BringsNothingBackThatLayBehindADamagedRecord) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
@@ -198,7 +198,7 @@ TEST(Spool, BringsNothingBackThatLayBehindADamagedRecord) {
   EXPECT_EQ(spool.value().read(2).value(), std::string(50, 'n'));
 }
 
-// A late acknowledgement of less takes nothing back.
+// A late acknowledgement of a smaller number revokes nothing.
 TEST(Spool, AcknowledgesForwardsOnly) {
   const TemporaryFolder folder;
   auto spool = Spool::open(folder.file("spool"));

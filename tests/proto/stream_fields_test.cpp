@@ -6,7 +6,7 @@
 #include "proto/stream/stream_limits.hpp"
 #include "proto/stream/stream_sender.hpp"
 
-// What the sender says, field by field, and its clocks at their bounds.
+// The sender's messages, field by field, and its time limits at their bounds.
 
 namespace proto {
 namespace {
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using rigcal::v1::StreamReply;
 using rigcal::v1::StreamRequest;
 
-// So many durable batches, of which each holds its number as a time stamp.
+// A store of durable batches. The time stamp of each batch is its number.
 class Store final : public BatchStore {
  public:
   explicit Store(std::uint64_t count) : count_(count) {}
@@ -82,8 +82,8 @@ TEST_F(Sending, OpensWithWhatItsSessionIs) {
   EXPECT_EQ(open.metadata().at("rig"), "r");
 }
 
-// Each batch carries its own number and content, from behind what the service has; what goes twice
-// is counted, and only that.
+// Each batch has its own number and content, starting after those that the service has. Only
+// repeated batches are counted as resent.
 TEST_F(Sending, NumbersAndCountsItsBatches) {
   open(0);
   auto all = requests();
@@ -104,8 +104,8 @@ TEST_F(Sending, NumbersAndCountsItsBatches) {
   EXPECT_EQ(sender_.resent_count(), 2u) << "3 and 4, and not 5";
 }
 
-// The last number of all goes along with the closing, which waits for the last acknowledgement and
-// ends by its own number only.
+// The closing carries the last number of all. It waits for the last acknowledgement, and only its
+// own number ends it.
 TEST_F(Sending, ClosesWithItsLastNumber) {
   open(3);
   sender_.end_session();
@@ -125,8 +125,8 @@ TEST_F(Sending, ClosesWithItsLastNumber) {
   EXPECT_FALSE(sender_.wants_connection(1h));
 }
 
-// A reply is waited for just as long as was said, from the first request that has none; each reply
-// begins the time anew while others are due, and none runs while nothing is.
+// The reply time-out runs from the first request without a reply. Each reply restarts it while
+// others are due, and without open requests none runs.
 TEST_F(Sending, WaitsAsLongAsItSaid) {
   open(0, 0ns);
   EXPECT_FALSE(sender_.wants_disconnect(1h)) << "nothing is due";
@@ -140,8 +140,8 @@ TEST_F(Sending, WaitsAsLongAsItSaid) {
   EXPECT_FALSE(sender_.wants_disconnect(1h));
 }
 
-// A pause ends when it is over, not before; only an acknowledgement that says something new makes
-// the next one short again.
+// A pause has exactly its length. Only an acknowledgement of new batches makes the next one short
+// again.
 TEST_F(Sending, PausesAsLongAsItSaid) {
   sender_.on_connected(0ns);
   sender_.on_disconnected(0ns);

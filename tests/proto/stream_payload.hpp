@@ -7,7 +7,7 @@
 
 namespace test_support {
 
-/// A batch as it is spooled, without its number: another one for each k.
+/// A batch as spooled, without its number; it differs for each k.
 inline std::string make_payload(std::uint64_t k) {
   rigcal::v1::SampleBatch batch;
   for (std::uint64_t s = 0; s < 1 + k % 4; ++s) batch.add_samples()->set_sequence(10 * k + s);

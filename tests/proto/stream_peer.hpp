@@ -13,18 +13,18 @@
 
 namespace test_support {
 
-/// The service's side of proto/stream.proto, as small as it can be and still keep its promises:
-/// acknowledges only what is durable, stores every batch once, survives a crash with what was
-/// durable. A test drives it; it has no sockets, clocks or files.
+/// The service's side of proto/stream.proto in its smallest form: acknowledges only durable
+/// batches, stores every batch once, keeps them after a crash. A test drives it; it has no sockets,
+/// clocks or files.
 class StreamPeer {
  public:
   struct Session {
     std::vector<std::string> batches;  // content of batch k+1, without its number
     bool closed = false;
-    bool interrupted = false;  // as the closing said
+    bool interrupted = false;  // as given in the closing
   };
 
-  /// A connection was made; whatever an earlier one left half-received is gone.
+  /// A connection was made. Half-received data of an earlier one are dropped.
   void on_connected() {
     decoder_ = proto::FrameDecoder(proto::stream_request_limits());
     current_.clear();
@@ -32,7 +32,7 @@ class StreamPeer {
     closing_.reset();
   }
 
-  /// Bytes from the sender. @return the replies; nothing if the connection is to be closed.
+  /// Bytes from the sender. @return the replies; empty if the connection is to be closed
   std::optional<std::string> on_bytes(std::string_view bytes) {
     std::vector<proto::Frame> frames;
     const proto::Status fed =
@@ -49,7 +49,7 @@ class StreamPeer {
     return replies;
   }
 
-  /// What was received reaches the disk. @return acknowledgement, and the closing if it is due
+  /// Received batches reach the disk. @return acknowledgement, and the closing if it is due
   std::string make_durable() {
     std::string replies;
     if (current_.empty()) return replies;
@@ -68,7 +68,7 @@ class StreamPeer {
     return replies;
   }
 
-  /// The process dies; only what was durable remains.
+  /// The process dies; only durable batches remain.
   void crash() { on_connected(); }
 
   const Session& session(const std::string& id) { return sessions_[id]; }

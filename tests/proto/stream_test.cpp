@@ -22,7 +22,7 @@ using test_support::TemporaryFolder;
 
 using State = StreamSender::State;
 
-// A store in memory; crash() forgets what was not synced.
+// A store in memory; crash() drops batches that were not synced.
 class MemoryStore final : public BatchStore {
  public:
   void append(std::string payload) { batches_.push_back(std::move(payload)); }
@@ -74,8 +74,8 @@ std::vector<StreamRequest> take_requests(StreamSender& sender, Nanoseconds now) 
   }
 }
 
-// One connection of a sender and a peer, cut at a random byte when it breaks. Both ends' processes
-// may die. Time is a counter.
+// One connection of a sender and a peer, which breaks after a random byte. Both processes may die.
+// Time is a counter.
 template <typename Store>
 class Campaign {
  public:
@@ -100,7 +100,7 @@ class Campaign {
   void disconnect() {
     if (!connected_) return;
     connected_ = false;
-    // Some of what was under way still arrives.
+    // Part of the data in transit still arrives.
     if (!to_peer_.empty()) peer_.on_bytes(to_peer_.substr(0, random_() % to_peer_.size()));
     peer_.make_durable();
     sender_->on_disconnected(now_);
@@ -185,8 +185,8 @@ void expect_everything_once(StreamPeer& peer, std::uint64_t count) {
 }
 
 // At least once on the wire, exactly once in the store: connections break at any byte, the service
-// dies and forgets what was not durable, the recorder dies and starts again. Every batch arrives,
-// once, in order. A thousand seeded runs; the seed is in the message.
+// dies and loses batches that are not durable, the recorder dies and restarts. Every batch must
+// arrive once, in order. A thousand seeded runs; the message gives the seed.
 TEST(Stream, DeliversEveryBatchExactlyOnceWhateverBreaks) {
   std::uint64_t resent = 0;
   for (std::uint32_t seed = 1; seed <= 1000; ++seed) {
@@ -225,10 +225,10 @@ TEST(Stream, DeliversEveryBatchExactlyOnceWhateverBreaks) {
     expect_everything_once(campaign.peer(), count);
     resent += campaign.sender().resent_count();
   }
-  EXPECT_GT(resent, 1000u);  // else the campaign breaks nothing
+  EXPECT_GT(resent, 1000u);  // otherwise the campaign breaks nothing
 }
 
-// The same on disk, with the spool opened again after each of the recorder's deaths.
+// The same on disk, with the spool opened again after each crash of the recorder.
 TEST(Stream, ResumesFromTheSpoolOnDisk) {
   for (std::uint32_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
@@ -258,14 +258,14 @@ TEST(Stream, ResumesFromTheSpoolOnDisk) {
   }
 }
 
-// A slow service must not be buried: no more than the window is under way.
+// A slow service must not be flooded: at most the window is in transit.
 TEST(StreamSender, KeepsToItsWindow) {
   MemoryStore store;
   for (std::uint64_t k = 0; k < 10; ++k) store.append(make_payload(k));
   store.sync();
   StreamSender sender(store, {.id = "a"}, {.window = 3});
   sender.on_connected(0ns);
-  ASSERT_EQ(take_requests(sender, 0ns).size(), 1u);  // the opening, and nothing before its answer
+  ASSERT_EQ(take_requests(sender, 0ns).size(), 1u);  // the opening; nothing more before its answer
   ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
   EXPECT_EQ(take_requests(sender, 0ns).size(), 3u);
   ASSERT_TRUE(ok(sender.on_reply(acknowledge(2), 0ns)));
@@ -274,8 +274,8 @@ TEST(StreamSender, KeepsToItsWindow) {
   EXPECT_EQ(next[0].sample_batch().batch_sequence(), 4u);
 }
 
-// What is not durable here must not be known there: after a power cut its number would be given to
-// another batch, and the service would drop that one as a duplicate.
+// A batch that is not durable here must not reach the service. After a power cut its number would
+// be given to another batch, which the service would drop as a duplicate.
 TEST(StreamSender, SendsOnlyWhatIsDurable) {
   MemoryStore store;
   store.append(make_payload(0));
@@ -288,7 +288,7 @@ TEST(StreamSender, SendsOnlyWhatIsDurable) {
   EXPECT_EQ(take_requests(sender, 0ns).size(), 1u);
 }
 
-// A service that is silent is left, and tried again after pauses that grow to their limit.
+// A silent service is disconnected and tried again after pauses that grow up to a limit.
 TEST(StreamSender, LeavesASilentServiceAndBacksOff) {
   MemoryStore store;
   StreamSender sender(store, {.id = "a"},
@@ -306,16 +306,16 @@ TEST(StreamSender, LeavesASilentServiceAndBacksOff) {
     now += pause;
     EXPECT_TRUE(sender.wants_connection(now));
   }
-  // An idle session is no silence: nothing is awaited.
+  // An idle session is not silent: no reply is due.
   sender.on_connected(now);
   static_cast<void>(take_requests(sender, now));
   ASSERT_TRUE(ok(sender.on_reply(opened(0), now)));
   EXPECT_FALSE(sender.wants_disconnect(now + 1h));
 }
 
-// A service whose disk is full opens the session each time and then takes nothing: an opened
-// session alone does not shorten the pauses, else it would read the session from disk five times a
-// second.
+// A service with a full disk opens the session each time and then accepts nothing. An opened
+// session alone must not shorten the pauses, or the service would read the session from disk five
+// times a second.
 TEST(StreamSender, BacksOffFromAServiceThatOpensAndTakesNothing) {
   MemoryStore store;
   store.append(make_payload(1));
@@ -344,7 +344,7 @@ TEST(StreamSender, BacksOffFromAServiceThatOpensAndTakesNothing) {
   EXPECT_TRUE(sender.wants_connection(now + 100ms));
 }
 
-// Replies that cannot be true must not move the store: batches would be deleted unsent.
+// A reply that cannot be true must not advance the store: batches would be deleted unsent.
 TEST(StreamSender, BelievesNoAcknowledgementOfWhatWasNotSent) {
   MemoryStore store;
   for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
@@ -361,8 +361,8 @@ TEST(StreamSender, BelievesNoAcknowledgementOfWhatWasNotSent) {
   EXPECT_FALSE(sender.problem().empty());
 }
 
-// A session id used twice, or a service restored from a backup: nobody can repair that
-// automatically, and going on would lose batches silently.
+// A session id used twice, or a service restored from a backup, cannot be repaired automatically.
+// Continuing would lose batches without notice.
 TEST(StreamSender, RefusesASessionThatDoesNotFit) {
   for (const std::uint64_t through : {std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{9}}) {
     MemoryStore store;
@@ -379,8 +379,8 @@ TEST(StreamSender, RefusesASessionThatDoesNotFit) {
   }
 }
 
-// While it closes, a sender waits for the end, whatever else still comes: a service that falls
-// silent after a late acknowledgement is left like any other.
+// While closing, the sender waits for the end, whatever else arrives. A service that is silent
+// after a late acknowledgement is disconnected like any other.
 TEST(StreamSender, LeavesAServiceThatIsSilentWhileClosing) {
   MemoryStore store;
   store.append(make_payload(0));
@@ -401,8 +401,8 @@ TEST(StreamSender, LeavesAServiceThatIsSilentWhileClosing) {
   EXPECT_TRUE(sender.wants_disconnect(1500ms));
 }
 
-// Closed is closed with what was sent, and after having been asked to; else batches would be
-// deleted that the service does not have.
+// A close counts only if it was requested and covers everything sent. Otherwise batches that the
+// service lacks would be deleted.
 TEST(StreamSender, BelievesNoCloseThatWasNotAskedFor) {
   for (const bool asked : {false, true}) {
     MemoryStore store;
@@ -424,7 +424,7 @@ TEST(StreamSender, BelievesNoCloseThatWasNotAskedFor) {
   }
 }
 
-// The secret opens the session again: the one it chose, or the one it was given.
+// The session is reopened with its secret, whether the sender chose it or was given it.
 TEST(StreamSender, BringsTheSecretOfItsSession) {
   MemoryStore store;
   StreamSender sender(store, {.id = "a", .secret = "its own"});
@@ -442,7 +442,7 @@ TEST(StreamSender, BringsTheSecretOfItsSession) {
   EXPECT_EQ(take_requests(sender, 2h).at(0).open_session().secret(), "given");
 }
 
-// Whoever sends the rest of a run that was cut off declares no end of it.
+// A sender of the rest of an interrupted run declares no end of it.
 TEST(StreamSender, TellsWhetherTheEndWasDeclared) {
   for (const bool interrupted : {false, true}) {
     MemoryStore store;

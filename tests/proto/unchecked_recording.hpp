@@ -12,7 +12,7 @@
 
 namespace test_support {
 
-/// A recording as a writer that keeps to no rules would leave it.
+/// A recording as left by a writer that checks no rules.
 inline Bytes record_unchecked(const std::vector<proto::Sample>& samples,
                               const std::string& hinges = "arm,pendulum",
                               const std::vector<proto::ClockFit>& clock_fits = {}) {

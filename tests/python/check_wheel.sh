@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds the wheel as its users do, installs it where nothing else is, and calibrates with it.
+# Builds the wheel as its users do, installs it in an empty environment, and calibrates with it.
 #   check_wheel.sh PYTHON SOURCE_DIR C_COMPILER CXX_COMPILER [CMAKE_DEFINE...]
-# 77: nothing can be had from PyPI.
+# Exits with 77 without access to PyPI.
 set -euo pipefail
 
 python=$1
 source_dir=$2
-# With the same compilers ccache has what the build beside has compiled.
+# With the same compilers ccache already has the other build's objects.
 export CC=$3 CXX=$4
 shift 4
 settings=()

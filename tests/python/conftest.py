@@ -1,4 +1,4 @@
-"""What the tests of the Python package share; RIGCAL_PROGRAMS is the folder of the programs."""
+"""Fixtures of the Python package's tests; RIGCAL_PROGRAMS is the folder of the programs."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ PROGRAMS = Path(os.environ.get("RIGCAL_PROGRAMS", ROOT / "build" / "bin"))
 RIG = ROOT / "configs" / "rig-pendulum.textproto"
 SCENARIO = ROOT / "configs" / "scenario-pendulum-release.textproto"
 
-# What the simulated pendulum has; estimates begin at the rig file's values.
+# True values of the simulated pendulum; estimates start at the rig file's values.
 TRUTH = {"pendulum.J_zz": 0.0043, "pivot.b": 3e-4, "pivot.tau_c": 2e-3, "pivot.offset": 0.02}
 SWING = """
 name: "swing" duration_s: 6 rate_hz: 500
@@ -38,7 +38,7 @@ recording { time { column: "t" } angle { hinge: "1" column: "x" unit: RADIAN }
 
 @pytest.fixture(scope="session")
 def sensed():
-    """Four seconds of it."""
+    """Four seconds of that pendulum."""
     return rigcal.simulate(SENSED, """duration_s: 4 release { }
         initial { hinge: "1" angle_rad: 1.2 }
         noise { angle_standard_deviation_rad: 1e-3
@@ -47,7 +47,7 @@ def sensed():
 
 @pytest.fixture(scope="session")
 def frame():
-    """Six seconds of a simulated pendulum, as its rig file describes recordings."""
+    """Six seconds of a simulated pendulum, with the columns of its rig file."""
     return rigcal.simulate(RIG, SWING, start=TRUTH)
 
 
@@ -72,7 +72,7 @@ def rigcal_program(*arguments, expected=0):
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    """The address of a service of its own."""
+    """Address of a service started for the tests."""
     folder = tmp_path_factory.mktemp("service")
     with open(folder / "log", "w", encoding="utf-8") as log:
         daemon = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Calibrations in the process: the numbers of the command line, from whatever holds them."""
+"""Calibrations in the process give the command line's numbers, from every kind of source."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from conftest import RIG, ROOT, SCENARIO, SENSED, TRUTH, rigcal_program
 
 
 def without_time(document):
-    """All of a result but how long it took, when it was made and what was called how."""
+    """A result without durations, dates and names."""
     return {key: value for key, value in document.items()
             if key not in ("wallTimeS", "recordings", "provenance", "notes")}
 
@@ -25,7 +25,7 @@ def columns(frame):
     return {name: frame[name].to_numpy() for name in frame}
 
 
-# The pipeline is one: a difference in the last bit means another path.
+# Both use the same pipeline: a difference in the last bit means another code path.
 def test_numbers_are_those_of_the_command_line_to_the_bit(csv, result, tmp_path):
     out = tmp_path / "result.json"
     done = rigcal_program("calibrate", csv, "--rig", RIG, "--json", out, "--quiet")
@@ -63,7 +63,7 @@ def test_any_sensor_may_be_withheld(sensed):
     assert (told_by[1] > told_by[0]).all()
     rmse = [rigcal.validate(sensed, SENSED, withhold=names).errors["rmse"].iloc[0]
             for names in ((), ["imu1"])]
-    assert rmse[0] != rmse[1]  # of the encoder: its start is fitted without the other
+    assert rmse[0] != rmse[1]  # of the encoder: its start state is fitted without the IMU
 
 
 def test_table_dictionary_and_file_give_the_same(frame, result):
@@ -96,7 +96,7 @@ def test_result_holds_what_was_found(result):
     assert "parameters" in repr(result)
 
 
-# "9.8037e-08" in a notebook is another number, at a glance, than "98.037e-9" in the terminal.
+# "9.8037e-08" in a notebook must not differ from "98.037e-9" in the terminal.
 def test_numbers_look_as_they_do_in_the_terminal(result):
     rows = {line.split()[0]: line.split() for line in result.table().splitlines()
             if line.split()[:1] and line.split()[0] in result.parameters.index}
@@ -165,7 +165,7 @@ def test_cross_validation_is_that_of_the_command_line(csv, tmp_path):
     assert (here.parameters["jackknife"] >= 0.0).all()
 
 
-# A cart slides: what is in metres says so, wherever readings and errors are numbers.
+# A cart on a prismatic joint: its readings and errors are labelled as metres everywhere.
 def test_what_slides_is_in_metres(tmp_path):
     rig = ROOT / "configs" / "rig-cartpole.textproto"
     truth = {"rail.b": 0.8, "pivot.b": 2e-4}

@@ -1,4 +1,4 @@
-"""Both clients against a real rigcald."""
+"""Both clients with a real rigcald."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ def test_jobs_are_cancelled(service, csv):
         assert info.state == rigcal_state("JOB_CANCELLED")
 
 
-# What a callback raises ends the job there, too.
+# An exception in a callback also cancels the job in the service.
 def test_leaving_a_calibration_cancels_its_job(service, csv):
     class Enough(Exception):
         pass
@@ -101,7 +101,7 @@ def test_what_the_service_refuses_is_told(service):
         with pytest.raises(rigcal.ServiceError) as told:
             client.result("nothing")
         assert told.value.code == "NOT_FOUND"
-        assert client.jobs() is not None  # the connection goes on
+        assert client.jobs() is not None  # the connection is still usable
     with pytest.raises(ConnectionError, match="127.0.0.1:1"):
         rigcal.Client("127.0.0.1:1")
     with pytest.raises(rigcal.InputError, match="HOST:PORT"):

@@ -1,4 +1,4 @@
-"""Bad input gets one sentence that says where, what and what to do."""
+"""Bad input gives one sentence with the place, the problem and the remedy."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from rigcal import _wire
 
 
 def refused(*words, **arguments):
-    """Raises InputError with these words, in one line."""
+    """Expects an InputError of one line with these words."""
     with pytest.raises(rigcal.InputError) as told:
         rigcal.calibrate(**{"rig": RIG, **arguments})
     for word in words:
@@ -36,7 +36,7 @@ def test_recordings(frame, csv, tmp_path):
     refused("no rows", recordings=frame.iloc[:0])
 
 
-# Cells that were read as texts: "no column 'theta1_rad'" of a column that is there.
+# Cells read as text must not give "no column 'theta1_rad'" for an existing column.
 @pytest.mark.parametrize("cell", ["0,25", "n/a"])
 def test_text_where_numbers_must_be(frame, cell):
     angle = frame.columns[1]
@@ -52,13 +52,13 @@ def test_text_where_numbers_must_be(frame, cell):
     refused(f"'{angle}' holds dates or times", recordings=dated)
 
 
-# What the rig does not read may stand beside.
+# Columns that the rig does not use may have any type.
 def test_texts_beside(frame, result):
     told = rigcal.calibrate(frame.assign(remark="good", day=pd.Timestamp("2026-11-24")), RIG)
     pd.testing.assert_frame_equal(told.parameters, result.parameters, check_exact=True)
 
 
-# Rows count from 1; the cell is told as in a file.
+# Rows count from 1, and the cell is reported as for a file.
 @pytest.mark.parametrize("value, word", [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
 def test_cells(frame, value, word):
     angle = frame.columns[1]
@@ -131,7 +131,7 @@ def test_scenarios_and_sources():
         rigcal.Rig(42)
 
 
-# Before anything is sent.
+# Refused before anything is sent.
 @pytest.mark.parametrize("operation", [_wire.job, _wire.cancel, _wire.delete_job, _wire.subscribe,
                                        _wire.result, lambda job: _wire.report(job, False)])
 def test_ids_of_jobs(operation):
@@ -146,7 +146,7 @@ def test_ids_of_sessions_and_addresses():
         rigcal.Client(7330)
 
 
-# An encoder whose zero is not where the rig file says.
+# An encoder whose zero differs from the rig file's.
 def test_what_makes_estimates_nonsense_is_raised_with_its_findings(frame):
     shifted = frame.assign(theta1_rad=frame["theta1_rad"] + 1.5)
     fault = refused("off by", "offset", "as_is=True", recordings=shifted, fix={"pivot.offset": 0.0})

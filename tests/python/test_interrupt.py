@@ -1,4 +1,4 @@
-"""Ctrl-C ends a calibration, and nothing but it."""
+"""Ctrl-C ends only the calibration."""
 
 import signal
 import subprocess
@@ -45,8 +45,8 @@ def test_ctrl_c_raises_and_leaves_the_interpreter_usable(csv):
     assert out.split("\n")[:2] == ["interrupted", "converged True"]
 
 
-# No callback: the monitor itself must look for signals while the estimator works, which with so
-# many recordings takes seconds on any machine.
+# Without a callback the monitor itself must check for signals during the calibration, which takes
+# seconds on any machine with so many recordings.
 def test_ctrl_c_is_seen_without_a_callback(csv):
     done = subprocess.run([sys.executable, "-c", QUIET, str(csv), str(RIG)], text=True,
                           capture_output=True, timeout=300)

@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, and finds what it says."""
+"""The notebook runs from its first cell to its last, with the results that it states."""
 
 import nbformat
 import pytest
@@ -12,8 +12,8 @@ NOTEBOOK = ROOT / "docs" / "examples" / "first_calibration.ipynb"
 
 
 def execute(notebook, folder):
-    """By sockets in a folder, not by ports: Jupyter chooses those before it takes them, and another
-    test may be faster."""
+    """Runs with sockets in a folder, not ports: Jupyter chooses ports before it opens them, and
+    another test may take them."""
     manager = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=str(folder / "kernel"))
     nbclient.NotebookClient(notebook, km=manager, timeout=300,
                             resources={"metadata": {"path": str(NOTEBOOK.parent)}}).execute()

@@ -1,4 +1,4 @@
-"""What is printed while a calibration goes on."""
+"""Output during a calibration."""
 
 import asyncio
 import os
@@ -23,14 +23,14 @@ def calibrate(csv, **streams):
     return subprocess.Popen([sys.executable, "-c", SCRIPT, str(csv), str(RIG)], **streams)
 
 
-# What a terminal obeys is noise in a file or a log.
+# Terminal control codes must not appear in a file or log.
 def test_pipes_get_plain_lines(csv):
     told = calibrate(csv, stderr=subprocess.PIPE, text=True).communicate()[1]
     lines = told.splitlines()
     assert len(lines) > 3 and "\r" not in told and "\033" not in told
     for line in lines:
         assert LINE.fullmatch(line), line
-    assert not re.search(r"e[+-]?0\d|e[+]", told), told  # one way of writing numbers
+    assert not re.search(r"e[+-]?0\d|e[+]", told), told  # one number format
 
 
 def test_terminals_get_one_line_that_changes(csv):
@@ -50,8 +50,8 @@ def test_terminals_get_one_line_that_changes(csv):
         assert LINE.fullmatch(line.removesuffix("\033[K")), line
 
 
-# Another stage solves another problem: a cost that is higher is no setback, which its first line
-# says, and no other.
+# Another stage solves another problem, so a higher cost is no setback. Only its first line says
+# so.
 def test_costs_that_do_not_compare(capfd):
     with telling(True) as tell:
         for stage, iteration in [("joint", 0), ("joint", 1), ("simulation", 0), ("simulation", 1)]:
@@ -61,8 +61,8 @@ def test_costs_that_do_not_compare(capfd):
             for line in lines] == [False, False, True, False]
 
 
-# A job is told of before it has a stage and when it has ended, again with other news, and when a stage
-# has begun that has no iteration yet.
+# A job also sends progress before its first stage, at its end, with other news, and at the start
+# of a stage without an iteration. None of these is an iteration.
 def test_iterations_of_a_job_are_told_once():
     told = []
     steps = JobSteps(lambda *step: told.append(step))

@@ -1,4 +1,4 @@
-"""The package says what it takes and gives, and mypy agrees."""
+"""The package has complete type hints, which mypy accepts."""
 
 import ast
 import subprocess
@@ -29,7 +29,7 @@ def test_everything_public_is_documented():
     assert not bare
 
 
-# What CMake copies is what stands in the tree: a file that is not listed would be missing.
+# CMake must copy every file of the source tree. Catches a file that is not listed.
 def test_package_is_whole():
     source = ROOT / "service" / "python" / "rigcal"
     package = Path(rigcal.__file__).parent

@@ -1,4 +1,4 @@
-"""Calibrates with an installed package: simulated swings, their parameters found again."""
+"""Calibrates simulated swings with an installed package, and checks the parameters."""
 
 import sys
 from pathlib import Path

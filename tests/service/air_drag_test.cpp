@@ -1,4 +1,4 @@
-// Bodies that still air holds back, from the rig file to what is told of them.
+// Bodies with air drag, from the rig file to the reported results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using estimator::AirQuantity;
 using test_support::expect_parts;
 using test_support::refusal;
 
-// One statement a line, so that messages can be located.
+// One statement per line, so that messages can be located.
 const std::string kArmsInAir = R"(name: "arms"
 body { name: "A" mass { value: 0.1 }
   inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 5e-4 free: true } } }
@@ -55,11 +55,11 @@ std::string with(const std::string& from, const std::string& to) {
 
 const std::string kDrag = "coefficient { value: 2e-3 free: true } ";
 
-/// The rig's truth, by equations of its own: two arms in a plane, angles absolute from hanging.
+/// The rig's truth, by independent equations: two arms in a plane, absolute angles from hanging.
 struct ArmsInAir {
   double m1 = 0.1, J1 = 6e-4, m2 = 0.12, J2 = 1.1e-3, b1 = 2e-4, b2 = 5e-5;
   double c = 0.006, g = 9.81;
-  double l1 = 0.1, L1 = 0.17, l2 = 0.12, r = 0.17;  // the drag's point from the second hinge
+  double l1 = 0.1, L1 = 0.17, l2 = 0.12, r = 0.17;  // of the drag's point from the second joint
 
   Eigen::Vector4d slope(const Eigen::Vector4d& x) const {
     const double p1 = x[0], p2 = x[1], w1 = x[2], w2 = x[3];
@@ -104,7 +104,7 @@ const estimator::Parameter& parameter(const estimator::Mechanism& mechanism,
   return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
 }
 
-// Drag, inertias and friction come out at the truth of other equations.
+// Drag, inertias and friction must match the truth of the independent equations.
 TEST(AirDragOfRigs, IsEstimated) {
   const ArmsInAir truth;
   const Rig rig = parse_rig("r", kArmsInAir);
@@ -125,10 +125,10 @@ TEST(AirDragOfRigs, IsEstimated) {
   }
 }
 
-// Left out of the description, it is named with its size. An arm alone is not said to be held back
-// by the air: drag of its hinge is the same.
+// Drag missing in the description is reported with its coefficient. For a single arm air drag is
+// not reported: it equals drag of its joint.
 TEST(AirDragOfRigs, IsNamedWhereTheDescriptionLacksIt) {
-  const ArmsInAir truth{.r = 0.12};  // at the centre of mass, which the doctor tries
+  const ArmsInAir truth{.r = 0.12};  // at the centre of mass, which the diagnostics try
   const std::string drag = "  air_drag { " + kDrag + "point { x { value: 0.05 } } }\n";
   const Rig rig = parse_rig("r", with(drag, ""));
   const auto told = [&](const ArmsInAir& arms) {
@@ -158,7 +158,7 @@ TEST(AirDragOfRigs, IsReadWithItsPoint) {
   EXPECT_FALSE(estimator::has_air_drag(rig.mechanism, 0));
 }
 
-// Points are given in the body's frame, wherever its centre of mass lies.
+// Points are given in the body's frame, independent of its centre of mass.
 TEST(AirDragOfRigs, ActsWhereTheBodysFrameSaysSo) {
   const std::string centre = "  center_of_mass { x { value: 0.02 free: true } }\n  air_drag";
   for (const std::string& drag : {kDrag, std::string()}) {

@@ -19,7 +19,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-// Two arms that swing in one plane; what reads the second one stands at the end.
+// Two arms that swing in one plane; the second one's encoder is added at the end.
 const std::string kArms = R"(name: "arms"
 body { name: "upper" mass { value: 0.3 }
        inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 free: true } } }
@@ -120,8 +120,8 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
                {"r.textproto:16:", "'shoulder' and 'elbow'", "not parallel"});
 }
 
-// The same motion read against the upper arm and against the ground: what is estimated from either
-// must agree, and its file must read back.
+// The same motion read relative to the upper arm and relative to the ground: the estimates must
+// agree, and the written file must be readable.
 TEST(BodyEncoderInARigFile, GivesTheEstimatesOfARelativeOne) {
   const Rig relative = rig_of(with_relative_angle()), inclined = rig_of(with_inclination());
   const auto recording_of = [](const Rig& rig) {

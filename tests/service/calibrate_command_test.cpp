@@ -85,7 +85,7 @@ TEST_F(CalibrateCommand, WritesTableJsonAndPage) {
   expect_parts(contents_of(folder_.file("r.html")), {"Calibration of pendulum", "</html>"});
   const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
   ASSERT_EQ(result.parameters(0).name(), "pendulum.J_zz");
-  // SPOOK at 1 ms simulated, at 5 ms estimated: first order, 3 % at 10 ms on a Furuta.
+  // Simulated with SPOOK at 1 ms, estimated at 5 ms: first order, 3 % at 10 ms on a Furuta rig.
   EXPECT_NEAR(result.parameters(0).value(), 0.004, 0.02 * 0.004);
   EXPECT_EQ(result.parameters(0).initial(), 0.01);
   EXPECT_TRUE(result.converged());
@@ -105,7 +105,7 @@ TEST_F(CalibrateCommand, NoRefineEndsWithTheJointEstimation) {
   EXPECT_FALSE(result.options().refine_simulation());
 }
 
-// A result that did not converge is still shown and written, and the exit status says so.
+// A result that did not converge is shown and written, and the exit status reports it.
 TEST_F(CalibrateCommand, NotConvergedIsExitStatusTwo) {
   const ProgramRun run =
       run_rigcal("calibrate " + release() + " --rig " + rig_ +
@@ -128,7 +128,7 @@ TEST_F(CalibrateCommand, GapsAreToldAndSplitTheRecording) {
   EXPECT_EQ(result.recordings(0).segments_size(), 2);
 }
 
-// ±2.9 "radians" that are degrees break no limit of speed or range: the fit itself must tell.
+// ±2.9 "radians" that are really degrees exceed no limit of speed or range: the fit must reveal it.
 TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
   const std::string swing = simulate("small.csv", folder_.write("small.textproto", kSmallSwing));
   const std::string degrees =
@@ -143,7 +143,7 @@ TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
   EXPECT_EQ(right.out.find("does not follow"), std::string::npos) << right.out;
 }
 
-// The motor's gain cannot be seen without a command: named, held, infinite in the JSON.
+// The motor's gain is not identifiable without a command: reported, fixed, infinite in the JSON.
 TEST_F(CalibrateCommand, ParameterThatNothingExcitesIsNamed) {
   const std::string rig = config("rig-furuta.textproto");
   const std::string out = folder_.file("release.csv");
@@ -201,7 +201,7 @@ TEST_F(CalibrateCommand, OutputsThatCannotBeWrittenAreRefusedBeforeTheWork) {
   EXPECT_EQ(contents_of(recording), before);
 }
 
-// The first Ctrl-C ends the run in order: status 130, no output, no leftovers beside it.
+// The first Ctrl-C ends the run in order: status 130, no output file, no temporary files.
 TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
   const std::string rig = config("rig-furuta.textproto");
   const std::string recording = folder_.file("long.csv");
@@ -259,7 +259,7 @@ TEST_F(CalibrateCommand, CrossvalidateRefusesWhatCannotBeHeldOut) {
   }
 }
 
-// A pendulum recorded on hardware; the data README's peer reaches 0.8 to 2.9 mrad a segment.
+// A pendulum recorded on hardware. The program in the data README reaches 0.8 to 2.9 mrad.
 TEST_F(CalibrateCommand, CrossvalidatesARealPendulumBySegment) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";

@@ -1,4 +1,4 @@
-// A joint that slides, from rig file and recording to estimates, judged by independent data.
+// A prismatic joint, from rig file and recording to estimates, checked with independent data.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,14 +24,14 @@ using test_support::refusal;
 
 const std::string kRigPath = test_support::source_folder() + "/configs/rig-cartpole.textproto";
 
-/// Truth of one set of the evaluation data (its truth.json), by parameter; masses are given.
+/// True parameters of one set of the evaluation data (its truth.json); masses are given.
 struct CartPoleTruth {
   const char* set;
   double cart_mass, pole_mass;
   std::map<std::string, double> values;
 };
 
-// rail.b holds the back-EMF too: b + K k_e.
+// rail.b includes the back-EMF: b + K k_e.
 const CartPoleTruth kTruths[] = {{"base",
                                   0.6,
                                   0.12,
@@ -53,7 +53,7 @@ const CartPoleTruth kTruths[] = {{"base",
                                    {"pivot.c", 5.024621156e-05},
                                    {"pivot.tau_c", 0.001009171941}}}};
 
-/// @param creeps  whether friction creeps, as it does in the data, or holds
+/// @param creeps  whether friction creeps, as in the data, or sticks
 estimator::Calibration calibrate_set(const std::filesystem::path& data, const CartPoleTruth& truth,
                                      const std::string& variant, bool creeps = true) {
   Rig rig = load_rig(kRigPath);
@@ -67,9 +67,9 @@ estimator::Calibration calibrate_set(const std::filesystem::path& data, const Ca
   return estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
 }
 
-// The data's friction is a Coulomb friction that creeps, tanh(rate/1e-3), as the rig file says. A
-// slide taken for a turn, a wrong unit, a wrong threshold, a wrong equation of motion or friction
-// that holds (0.32 mm open loop: the cart of set base creeps 1 mm in the 1.3 s that it rests) miss.
+// The data's friction is Coulomb friction that creeps, tanh(rate/1e-3), as in the rig file. Catches
+// a prismatic joint treated as revolute, a wrong unit, threshold or equation of motion, and
+// friction that sticks (0.32 mm open loop: the cart of set base creeps 1 mm in its 1.3 s of rest).
 TEST(CartPole, ParametersOfIndependentDataAreFound) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -101,8 +101,8 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
   }
 }
 
-// Friction that holds is not the data's law. Nothing but the dry friction of the pivot may come out
-// further off than its deviation says, and the notes must tell that something is unexplained.
+// Sticking friction is not the data's law. Only the dry friction of the pivot may be further off
+// than its standard deviation, and the notes must report an unexplained misfit.
 TEST(CartPole, FrictionThatHoldsIsToldFromFrictionThatCreeps) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -120,8 +120,8 @@ TEST(CartPole, FrictionThatHoldsIsToldFromFrictionThatCreeps) {
   expect_parts(result.notes[0], {"rail", "left unexplained", "m/s²/√Hz"});
 }
 
-// Motor and friction along the rail scale with the masses: with the cart's mass free too, one
-// direction is unseen, and it must be named.
+// Motor and friction along the rail scale with the masses: if the cart's mass is free too, there is
+// one null direction, which must be reported.
 TEST(CartPole, WhatTheDataCannotSeeIsNamed) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -191,7 +191,7 @@ TEST(CartPole, MillimetresAndCountsBecomeMetres) {
   EXPECT_DOUBLE_EQ(scale("unit: METER inverted: true"), -1.0);
 }
 
-// A body bolted to another is one with it, and its joint has no column, encoder or friction.
+// Two bodies bolted together act as one, and their joint has no column, encoder or friction.
 TEST(CartPole, AWeightBoltedToTheCartHasNoCoordinate) {
   const Rig rig = parse_rig("r.textproto", edited("gravity {", R"(body {
   name: "weight"
@@ -211,7 +211,7 @@ gravity {)"));
   EXPECT_EQ(rig.format->angles.size(), 2U);
 }
 
-// The pole on a universal joint: a massless cross between two hinges.
+// The pole on a universal joint: a massless cross between two joints.
 const std::string kCross = R"(body { name: "cross" massless: true }
 hinge {
   name: "pivot"
@@ -252,8 +252,8 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
                {"r.textproto:49", "creep_speed"});
 }
 
-// A table of two slides, with nothing between them that has mass: that body is not called
-// impossible.
+// An XY table: two prismatic joints with a massless body between them, which must not be reported
+// as inconsistent.
 TEST(CartPole, ABodyWithoutMassBetweenSlidesIsNotJudged) {
   const std::string slide = "friction { viscous { value: 1 free: true } } encoder {} }\n";
   const Rig rig = parse_rig("r.textproto", R"(body { name: "between" massless: true }
@@ -284,7 +284,7 @@ recording { time { column: "t" } position { hinge: "x" column: "x" unit: METER }
   }
 }
 
-// Only physical parameters know of slides.
+// Only physical parameters support prismatic joints.
 TEST(CartPole, ShadowParametersAreRefused) {
   const Rig rig = load_rig(kRigPath);
   estimator::Recording recording;

@@ -1,4 +1,4 @@
-// Inertial sensors, from rig file and recording to estimates, judged by independent data.
+// Inertial sensors, from rig file and recording to estimates, checked with independent data.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@
 namespace service {
 namespace {
 
-/// Truth of one set of the evaluation data (its truth.json); masses are given.
+/// True parameters of one set of the evaluation data (its truth.json); masses are given.
 struct ChainTruth {
   const char* set;
   double masses[3];
@@ -84,9 +84,9 @@ const ChainTruth kTruths[] = {{"base",
                                 {"imu3.accel_bias_x", -0.1139888388},
                                 {"imu3.accel_bias_y", 0.1204116937}}}};
 
-// Three links of which one encoder reads the first: what the others do is told by three sensors of
-// unknown place, mounting and biases, to the noise of the encoders that were not used; and every
-// constant is where it is by its deviation. Nothing is said of how the motion begins.
+// Three links, the first with an encoder. Three sensors of unknown place, mounting and biases
+// determine the others' motion, to the noise of the unused encoders, and every constant is within
+// its standard deviation. The initial state is not given.
 TEST(ChainOfSensors, InertialSensorsReplaceEncoders) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";

@@ -29,7 +29,7 @@ int count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// What the page's script reads, by another reader of JSON.
+/// The data that the page's script reads, parsed by another JSON reader.
 Struct data_of(const std::string& html) {
   const std::size_t begin = html.find(kFigureData) + std::strlen(kFigureData);
   const std::size_t end = html.find("</script>", begin);
@@ -101,7 +101,7 @@ Chart recorded() {
   return chart;
 }
 
-// A page whose charts show other numbers than the estimator had would be believed.
+// A page with other numbers than the estimator's would mislead.
 TEST(ChartFigure, HoldsTheDataToSingleResolution) {
   const Chart chart = recorded();
   const Struct data = data_of(chart_figure({.name = "run", .charts = {chart}}));
@@ -119,7 +119,7 @@ TEST(ChartFigure, HoldsTheDataToSingleResolution) {
   EXPECT_EQ(columns.values(1).struct_value().fields().at("name").string_value(), "measured [rad]");
 }
 
-// What is reduced keeps the spike and the gap, says so, and keeps to its limit.
+// A reduced chart keeps spike and gap, says that it is reduced, and obeys its size limit.
 TEST(ChartFigure, ReducesToSpikesAndGapsAndSaysSo) {
   const std::string html = chart_figure({.name = "run", .charts = {recorded()}, .rows_max = 400});
   const Struct data = data_of(html);
@@ -141,7 +141,7 @@ TEST(ChartFigure, ReducesToSpikesAndGapsAndSaysSo) {
             std::string::npos);
 }
 
-// A name from a file must not end the script element, nor begin one.
+// A name from a file must neither end the script element nor start one.
 TEST(ChartFigure, NamesCannotLeaveTheData) {
   const std::string evil = "a</script><script>alert(1)</script><!--\"'&\n";
   Chart chart = recorded();
@@ -173,7 +173,7 @@ TEST(ChartFigure, UnitesSeriesOverDifferentX) {
   EXPECT_EQ(second[3], 7.0);
 }
 
-// One reading far off must be seen, and must not flatten what is measured.
+// One far outlier must be visible without flattening the other readings.
 TEST(ChartFigure, DrawsWhatIsHeldBackAtTheEndOfTheAxis) {
   Chart chart = recorded();
   chart.series[0].y[7003] = 1.0;
@@ -185,7 +185,7 @@ TEST(ChartFigure, DrawsWhatIsHeldBackAtTheEndOfTheAxis) {
   held.aside = true;
   chart.series.push_back(held);
   EXPECT_EQ(tick(chart), std::string::npos);
-  EXPECT_EQ(count_of(svg_chart(chart), "<polygon"), 2);  // the point, and its key
+  EXPECT_EQ(count_of(svg_chart(chart), "<polygon"), 2);  // the point, and its legend entry
   chart.series[1].aside = false;
   EXPECT_NE(tick(chart), std::string::npos);
 }
@@ -198,7 +198,7 @@ TEST(ChartFigure, TellsMarksWherePointedAt) {
                {"<title>an outlier &amp; more</title>", "\"text\":\"an outlier \\u0026 more\""});
 }
 
-// Names that do not fit beside the title have rows of their own, above the plot and in the frame.
+// Names that do not fit beside the title get their own rows above the plot, inside the frame.
 TEST(ChartFigure, BreaksALongLegend) {
   Chart chart;
   chart.title = "cost";

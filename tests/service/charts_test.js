@@ -1,5 +1,5 @@
-// What stands on a page's charts once they are interactive, beside what stands there on paper
-// (tests/notation). Run by node: charts_test.js SOURCE_DIR
+// Compares the texts of a page's interactive charts with those on paper (tests/notation). Run by
+// node: charts_test.js SOURCE_DIR
 "use strict";
 const assert = require("assert");
 const charts = require(process.argv[2] + "/service/report/web/charts.js");

@@ -58,13 +58,13 @@ class CheckCommand : public ::testing::Test {
   std::string rig_ = config("rig-pendulum.textproto");
 };
 
-// A clean recording: said so, with what it can tell, and nothing but 0.
+// A clean recording is reported as such, with what it can identify and exit status 0.
 TEST_F(CheckCommand, SaysThatNothingIsWrong) {
   const ProgramRun run = check(folder_.write("clean.csv", release()));
   EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
   EXPECT_NE(run.out.find("Nothing wrong was found"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("pendulum.J_zz"), std::string::npos) << run.out;
-  // A lone pendulum whose inertia is asked for does not know how long a second is.
+  // The clock rate is unobservable for a single pendulum with free inertia.
   EXPECT_NE(run.out.find("clock: a rate that is wrong cannot be told here"), std::string::npos);
   EXPECT_NE(run.out.find("it would go into pendulum.J_zz"), std::string::npos) << run.out;
   EXPECT_GT(result().clock().absorbed_by_size(), 0);
@@ -76,7 +76,7 @@ TEST_F(CheckCommand, SaysThatNothingIsWrong) {
   }
 }
 
-// Spikes and a slip are warnings, in words and for programs, and told what is done about them.
+// Spikes and a slip are warnings, in text and in JSON, with the treatment applied.
 TEST_F(CheckCommand, TellsSpikesAndSlips) {
   const ProgramRun run = check(changed("spoilt.csv", release(), [](int line, double angle) {
     if (line % 1000 == 700) return angle + 0.3;

@@ -83,7 +83,7 @@ TEST(CommandLine, MistypedCommandsAreToldWithTheNearest) {
   EXPECT_EQ(run_rigcal("info").err.find("there is no command"), std::string::npos);
 }
 
-// One sentence, with the program in front, for whatever an option can be given wrongly.
+// Every wrong use of an option gives one sentence that starts with the program's name.
 TEST(CommandLine, OptionsThatCannotBeUsedAreToldAlike) {
   struct Wrong {
     const char* arguments;
@@ -116,7 +116,7 @@ TEST(CommandLine, OptionsThatCannotBeUsedAreToldAlike) {
   }
 }
 
-// Every option that takes one of some words: a sentence with these, instead of the parser's text.
+// Every option with a set of choices lists them, instead of the parser's message.
 TEST(CommandLine, WordsThatAreNoChoiceAreToldWithTheChoices) {
   struct Choice {
     const char* arguments;
@@ -143,7 +143,7 @@ TEST(CommandLine, WordsThatAreNoChoiceAreToldWithTheChoices) {
   }
 }
 
-// Every kind of bad recording: non-zero exit, one message with file and line, what to do.
+// Every bad recording gives a non-zero exit status and one message with file, line and remedy.
 TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
   const TemporaryFolder folder;
   const std::string good = swing_csv(200);
@@ -176,7 +176,7 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
     std::vector<std::string> parts = bad.parts;
     parts.push_back(bad.name);
     expect_refused("calibrate " + file + " --rig " + config("rig-pendulum.textproto"), parts);
-    // What is too short for a calibration may still be looked at.
+    // A recording too short for a calibration may still be inspected.
     if (bad.name == std::string("brief.csv")) continue;
     expect_refused("info " + file + " --rig " + config("rig-pendulum.textproto"), parts);
   }
@@ -216,7 +216,7 @@ TEST(CommandLine, BadOptionsAreRefused) {
   expect_refused(base + "--fix pendulum.Jzz", {"--fix", "did you mean pendulum.J_zz"});
   expect_refused(base + "--fix pendulum.J_zz=heavy", {"'heavy' is not a number", "kg·m²"});
   expect_refused(base + "--start pendulum.J_zz=-1", {"outside its bounds"});
-  // One name an option: a recording behind it is a recording.
+  // An option takes one name: a recording after it is a recording.
   expect_refused(
       "calibrate --rig " + config("rig-pendulum.textproto") + " --fix pivot.b /nowhere/run.csv",
       {"/nowhere/run.csv", "cannot be opened"});
@@ -245,7 +245,7 @@ TEST(CommandLine, InfoTellsRateSegmentsAndParameters) {
   expect_parts(description.out, {"pendulum.J_zz", "kg·m²", "free", "pivot", "ground"});
 }
 
-// What a reader has to look through is what the rig file says; the rest is counted.
+// `info` shows the rig file's own values and only counts the others.
 TEST(CommandLine, InfoLeavesOutWhatIsFixedAtZero) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", R"(
@@ -265,7 +265,7 @@ TEST(CommandLine, InfoLeavesOutWhatIsFixedAtZero) {
   const ProgramRun brief = run_rigcal("info " + rig), all = run_rigcal("info --all " + rig);
   EXPECT_EQ(brief.exit_code, 0) << brief.err;
   EXPECT_EQ(all.exit_code, 0) << all.err;
-  // Free, with a prior, tied (a point that the centre of mass moves), and not zero.
+  // Shown: free, with a prior, tied (a point shifted by the centre of mass), and non-zero.
   expect_parts(brief.out, {"pivot.tau_c", "pivot.offset", "pivot.b_y", "rod.m", "gravity.g"});
   for (const char* const zero : {"rod.J_xy", "pivot.tau_0", "pivot.zeta", "gravity.tilt_x"}) {
     EXPECT_EQ(brief.out.find(zero), std::string::npos) << zero;
@@ -310,8 +310,8 @@ TEST(CommandLine, SimulateRefusesToWriteOverItsInputs) {
   EXPECT_EQ(contents_of(rig), contents_of(config("rig-pendulum.textproto")));
 }
 
-// Work that cannot end is refused before it begins, on one's own machine as by the service: in one
-// sentence, by both commands that estimate, and for a step too long as for one too short.
+// Work that cannot end is refused at the start, locally as by the service, in one sentence, by both
+// commands that estimate, for a step too long and for one too short.
 TEST(CommandLine, RefusesStepsThatNobodyCanCompute) {
   const TemporaryFolder folder;
   std::string table = "t_s,theta1_rad\n";

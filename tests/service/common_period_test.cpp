@@ -16,8 +16,8 @@ std::vector<estimator::Recording> recordings_with(const std::vector<double>& per
   return recordings;
 }
 
-// Two runs of one unit measure its crystal a little differently. The estimator takes one step for
-// all, and would refuse them.
+// Two runs of one unit give slightly different clock rates. The estimator uses one step for all,
+// and would refuse them.
 TEST(CommonPeriod, IsSharedByRunsOfOneUnitAndByNobodyElse) {
   auto recordings = recordings_with({1.000035e-3, 1.0000342e-3, 2e-3, 1.0001e-3});
   share_period(recordings);

@@ -28,15 +28,15 @@ int free_count(const Rig& rig) {
   return count;
 }
 
-// Catches a config that the schema has left behind, or whose columns do not match its hinges. It
-// cannot see whether the numbers are those of the rig.
+// Catches a config that is out of date with the schema, or whose columns do not match its joints.
+// Does not check whether the numbers are those of the rig.
 TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
   struct Expected {
     const char* file;
     int hinges;
     int motors;
     int free;
-    int unread = 0;  // hinges without an encoder
+    int unread = 0;  // joints without an encoder
   };
   const Expected files[] = {{"rig-multiarm-single.textproto", 1, 0, 5},
                             {"rig-lund-furuta.textproto", 2, 0, 4},
@@ -67,8 +67,8 @@ TEST(ConfigFiles, RigFilesLoadAndDescribeTheirRecordings) {
   }
 }
 
-// The published inertia of the Lund pendulum cannot exist; the file replaces it by one that moves
-// alike. This pins the three combinations that angles can see to the published numbers.
+// The Lund pendulum's published inertia is physically inconsistent; the file has an equivalent one.
+// The three combinations identifiable from angles must equal the published ones.
 TEST(ConfigFiles, LundInertiasKeepThePublishedCombinations) {
   const Rig rig = load("rig-lund-furuta.textproto");
   EXPECT_NEAR(value_of(rig, "A.J_zz") + value_of(rig, "B.J_xx"), 0.001 + 0.001, 1e-12);
@@ -76,8 +76,8 @@ TEST(ConfigFiles, LundInertiasKeepThePublishedCombinations) {
   EXPECT_NEAR(value_of(rig, "B.J_yy"), 0.00384, 1e-12);
 }
 
-// Hanging must be zero: a recording "from upright" that hangs at π would otherwise start the
-// estimate upside down.
+// Zero must be hanging: with a recording "from upright" that hangs at π the estimate would start
+// upside down.
 TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
   for (const char* file : {"rig-multiarm-single.textproto", "rig-lund-furuta.textproto"}) {
     const Rig rig = load(file);
@@ -86,7 +86,7 @@ TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
   }
 }
 
-// The rig files that the documents show must be what they say: files that load.
+// The rig files shown in the documentation must load.
 TEST(Documents, RigFilesTheyShowLoad) {
   int shown = 0;
   for (const char* name : {"README.md", "docs/reference/rig-file.md"}) {

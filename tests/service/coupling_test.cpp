@@ -1,4 +1,4 @@
-// Joints that follow others, from rig file and recording to estimates.
+// Mimic joints, from rig file and recording to estimates.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -23,7 +23,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-/// A driven pendulum, and one beside it that a belt turns the other way.
+/// A driven pendulum, and one beside it that a belt turns in the opposite direction.
 std::string geared(const std::string& follows, const std::string& encoder = "") {
   return R"(name: "geared"
 body { name: "A" mass { value: 0.4 }
@@ -101,7 +101,7 @@ TEST(Coupling, WhatFollowsIsSimulatedAndFound) {
   expect_found(rig, recorded(run, 1e-4));
 }
 
-// Both are read, the one that follows from some other revolution on.
+// Both are read; the mimic joint's encoder starts several turns off.
 TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
   const Rig rig = parse_rig("r", geared(kBelt, "encoder { }"));
   SimulatedRun run = simulated(rig);
@@ -120,8 +120,8 @@ TEST(Coupling, AnEncoderOfWhatFollowsMayBeginAtAnyRevolution) {
   expect_found(rig, recording);
 }
 
-// Fast and slow shafts, of which the fast ones are read: what the others do is told all the same,
-// and nobody has to guess how they go on.
+// Fast and slow shafts of which only the fast ones are read: the others' motion follows, without
+// guessing a branch.
 TEST(Coupling, SlowShaftsBehindFastOnesAreTold) {
   std::string text = geared("follows { hinge: \"1\" ratio: 60 }", "encoder { }");
   const std::string first = "  encoder { } }\nhinge";
@@ -149,7 +149,7 @@ hinge { name: ")" +
   }
 }
 
-// A copied column is a mistake, but not where a belt makes both shafts turn by the same.
+// A copied column is a mistake, unless a belt makes both shafts turn equally.
 TEST(Coupling, EncodersThatMayReadTheSameAreNoCopies) {
   const auto is_copy = [](const std::string& follows, double ratio) {
     const Rig rig = parse_rig("r", geared(follows, "encoder { }"));
@@ -169,8 +169,8 @@ TEST(Coupling, EncodersThatMayReadTheSameAreNoCopies) {
   EXPECT_FALSE(is_copy("follows { hinge: \"1\" }", 1.0));
 }
 
-// A wheel without gravity that is geared to a joint is to that a shaft of ratio² its inertia and
-// viscous friction, and |ratio| its dry friction: through sticking and slipping, by other code.
+// A wheel without gravity, geared to a joint, must act on it as a shaft with ratio² its inertia and
+// viscous friction, and |ratio| its dry friction, through sticking and slipping. Uses other code.
 TEST(Coupling, AGearedWheelIsAShaft) {
   std::string wheel = geared(kBelt);
   const auto put = [](std::string& text, const std::string& from, const std::string& to) {
@@ -204,7 +204,7 @@ initial { hinge: "1" angle_rad: 0.7 })",
   EXPECT_LT(rests, moves - 1000);
 }
 
-// What follows is read alone: the other is where that says.
+// Only the mimic joint is read; the other's position follows from it.
 TEST(Coupling, WhatIsFollowedNeedsNoEncoder) {
   std::string text = geared(kBelt, "encoder { }");
   const std::string first = "  encoder { } }\nhinge";

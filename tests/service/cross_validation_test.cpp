@@ -26,7 +26,7 @@ using test_support::refusal;
 constexpr double kNoise = 1e-3;         // [rad]
 constexpr double kTrueInertia = 0.002;  // [kg·m²] about the centre of mass
 
-/// One swing of the pendulum of configs/rig-pendulum.textproto at 200 Hz from an independent
+/// One swing of the pendulum of configs/rig-pendulum.textproto at 200 Hz, from an independent
 /// integration of (J + m l²) θ̈ = −m g l sin θ − b θ̇, with white noise.
 estimator::Recording swing(const std::string& name, double start_angle, unsigned seed) {
   constexpr double kMass = 0.428, kLength = 0.092, kGravity = 9.82, kViscous = 5e-4;
@@ -68,9 +68,9 @@ const estimator::CrossValidation& validation_of_swings() {
   return kValidation;
 }
 
-// With the parameters kept, states alone are estimated: nothing may move, and a wrong inertia must
-// show. Catches an evaluation that quietly fits parameters, and problems that cannot do without
-// any.
+// With fixed parameters only states are estimated: parameters must not change, and a wrong inertia
+// must show. Catches an evaluation that fits parameters unnoticed, and problems that need free
+// ones.
 TEST(CrossValidation, EvaluationKeepsTheParametersAndSeesWrongOnes) {
   const estimator::Calibration calibration =
       estimator::calibrate(pendulum().mechanism, three_swings());
@@ -79,20 +79,20 @@ TEST(CrossValidation, EvaluationKeepsTheParametersAndSeesWrongOnes) {
   EXPECT_TRUE(estimator::is_converged(right.simulation_termination));
   ASSERT_EQ(right.simulation.size(), 1U);
   EXPECT_EQ(right.simulation[0].hinge, "pivot");
-  // The noise is 1 mrad; the rest is the stepper's error of first order in 5 ms.
+  // The noise is 1 mrad; the rest is the stepper's first-order error at 5 ms.
   EXPECT_GT(right.simulation[0].rmse, 0.9 * kNoise);
   EXPECT_LT(right.simulation[0].rmse, 3.0 * kNoise);
   estimator::Mechanism wrong = calibration.mechanism;
   const int index = wrong.find_parameter("pendulum.J_zz");
   wrong.parameters[static_cast<std::size_t>(index)].value *= 1.3;
   const estimator::Evaluation off = estimator::evaluate(wrong, three_swings());
-  // 30 % of J is 11 % of J + m l²: 5 % of the period, so whole swings apart after 3 s.
+  // 30 % of J is 11 % of J + m l²: 5 % of the period, so whole swings after 3 s.
   EXPECT_GT(off.simulation[0].rmse, 50.0 * kNoise);
   EXPECT_GT(off.cost, right.cost);
 }
 
-// Matched recordings of one pendulum: what is held out is predicted about as well as what is
-// fitted, and the parameters agree between folds within what the calibrations say of themselves.
+// Matched recordings of one pendulum: held-out ones are predicted about as well as fitted ones, and
+// the parameters agree between folds within their standard deviations.
 TEST(CrossValidation, PredictsMatchedRecordings) {
   const estimator::CrossValidation& v = validation_of_swings();
   ASSERT_EQ(v.folds.size(), 3U);
@@ -109,8 +109,8 @@ TEST(CrossValidation, PredictsMatchedRecordings) {
               v.simulation[0].diagonal().squaredNorm() / 3.0, 1e-15);
 }
 
-// The fits beside the diagonal are those of the fold's own calibration: with the pieces' equal
-// lengths its mean square is that of the two entries. Catches rows and columns exchanged.
+// The off-diagonal fits are those of the fold's own calibration: with pieces of equal length its
+// mean square is that of the two entries. Catches exchanged rows and columns.
 TEST(CrossValidation, MatrixHoldsPredictionsOnAndFitsBesideTheDiagonal) {
   const estimator::CrossValidation& v = validation_of_swings();
   for (int i = 0; i < 3; ++i) {
@@ -124,7 +124,7 @@ TEST(CrossValidation, MatrixHoldsPredictionsOnAndFitsBesideTheDiagonal) {
   }
 }
 
-// The jackknife of n folds, from the folds' own numbers.
+// The jackknife over n folds, from the folds' own numbers.
 TEST(CrossValidation, SpreadIsTheJackknifesOverTheFolds) {
   const estimator::CrossValidation& v = validation_of_swings();
   ASSERT_EQ(v.parameters.size(), v.folds[0].calibration.parameters.size());
@@ -192,7 +192,7 @@ std::vector<RecordingUse> uses_of_two_segments() {
   return {use};
 }
 
-// Every sample must come back once and in order, with its own time and control.
+// Every sample must be used once and in order, with its own time and control.
 TEST(RecordingPieces, HoldEverySampleOnce) {
   for (const PieceCut& cut :
        {PieceCut{PieceKind::kSegment, 0, 0.0}, PieceCut{PieceKind::kRecording, 4, 0.0},

@@ -31,7 +31,7 @@ RecordingFormat make_format() {
   return format;
 }
 
-/// Rows "t,theta,u" at 100 Hz of a 1 Hz swing; `edit` may change t and theta, or drop the row.
+/// Rows "t,theta,u" at 100 Hz of a 1 Hz swing. `edit` may change t and theta, or drop the row.
 struct Row {
   double t;
   double theta;
@@ -74,7 +74,7 @@ TEST(CsvRecording, ArrivesSampleForSample) {
   EXPECT_NEAR(segment.controls(7, 0), 3.0 * 0.7, 1e-12);
 }
 
-// Time stamps printed with few digits jitter by their rounding; that must not disturb the period.
+// Time stamps with few digits jitter by their round-off, which must not affect the period.
 TEST(CsvRecording, PeriodIsExactDespiteRoundedStamps) {
   const auto round_stamps = [](int k, Row& row) { row.t = std::round(k / 300.0 * 1e4) * 1e-4; };
   const ImportedRecording imported = import_text(make_csv(3000, round_stamps), make_format());
@@ -94,8 +94,8 @@ TEST(CsvRecording, GapsSplitAndAreReported) {
   EXPECT_NEAR(imported.summary.gaps[0].duration, 0.26, 1e-12);
 }
 
-// The state goes on over a few rows that are missing; they have no readings, and a command that
-// changes evenly. A single one must not pass as jitter.
+// The state continues across a few missing rows, which have no readings and a linearly interpolated
+// command. A single one must not count as jitter.
 TEST(CsvRecording, GoesOnOverMissingRows) {
   const auto drop = [](int k, Row& row) { row.keep = k != 20 && (k < 50 || k >= 53); };
   const ImportedRecording imported = import_text(make_csv(100, drop), make_format());
@@ -115,7 +115,7 @@ TEST(CsvRecording, GoesOnOverMissingRows) {
   EXPECT_NEAR(segment.controls(53, 0), 5.3, 1e-12);
 }
 
-// Not known is a command that changed while many rows are missing: the recording is cut there.
+// If the command changed while many rows are missing, the recording is cut there.
 TEST(CsvRecording, IsCutWhereTheCommandWentOnUnseen) {
   const auto drop = [](double jump) {
     return [jump](int k, Row& row) {
@@ -171,7 +171,7 @@ TEST(CsvRecording, WrappedAnglesAreUnwrapped) {
   EXPECT_EQ(imported.summary.notes.size(), 1U);
 }
 
-// A swing-up turns over several times and quickly: neither the range nor 25 rad/s is suspicious.
+// A swing-up turns over several times and fast: neither the range nor 25 rad/s is suspicious.
 TEST(CsvRecording, FastTurnsAreNoDegrees) {
   const auto spin = [](int k, Row& row) { row.theta = 0.25 * k; };
   const ImportedRecording imported = import_text(make_csv(200, spin), make_format());
@@ -179,7 +179,7 @@ TEST(CsvRecording, FastTurnsAreNoDegrees) {
 }
 
 TEST(CsvRecording, NoiseIsNoSpeed) {
-  // ±30 mrad of alternating noise at 1 kHz is 60 rad/s between neighbours.
+  // ±30 mrad of alternating noise at 1 kHz gives 60 rad/s between neighbours.
   RecordingFormat format = make_format();
   format.time_column.clear();
   format.rate = 1000.0;
@@ -193,7 +193,7 @@ TEST(CsvRecording, RefusesDegreesReadAsRadians) {
                {"r.csv:", ":2:", "'theta'", "rad/s", "unit: DEGREE"});
 }
 
-// The line of the reading that is thrown off, not of where the window about it begins.
+// The reported line is that of the bad reading, not of the start of the window around it.
 TEST(CsvRecording, TellsTheLineOfAReadingThatIsTooFast) {
   const std::string thrown = make_csv(200, [](int k, Row& row) {
     if (k >= 120 && k < 140) row.theta += 300.0;
@@ -263,8 +263,7 @@ TEST(CsvRecording, NotesWhatIsOddButPossible) {
   expect_parts(dead[0], {"warning", "'theta' never changes", "hinge '1'"});
 }
 
-// What a streamed recording could not hold, a table cannot bring in either, on both sides; as far
-// as that it may go.
+// The number ranges of streamed recordings also hold for tables, tested at both bounds.
 TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
   const auto with = [](double Row::*field, double value) {
     return make_csv(200, [=](int k, Row& row) {
@@ -281,7 +280,7 @@ TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
                  {"r.csv:22:3", "column 'u'", "must be from -1e6 to 1e6"});
   }
   EXPECT_NO_THROW((void)import_text(with(&Row::u, 1e6), make_format()));
-  // A factor of the rig file's is part of the number.
+  // The rig file's scale factor is part of the checked number.
   RecordingFormat format = make_format();
   format.controls[0].scale = 1e6;
   expect_parts(refusal_of(with(&Row::u, 2.0), format), {"column 'u' makes 2e6"});

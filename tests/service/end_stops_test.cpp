@@ -1,4 +1,4 @@
-// Joints with end stops, from the rig file to the program's answers.
+// Joints with end stops, from the rig file to the program's results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using estimator::HingeQuantity;
 using test_support::expect_parts;
 using test_support::refusal;
 
-// One statement a line, so that messages can be located.
+// One statement per line, so that messages can be located.
 const std::string kStoppedRig = R"(name: "p"
 body { name: "rod" mass { value: 0.4 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
 hinge { name: "pivot"
@@ -126,13 +126,13 @@ TEST(EndStops, HoldInSimulations) {
   EXPECT_EQ(run.integrator, Integrator::kPhysical) << "SPOOK knows no stops";
   EXPECT_GE(run.angles.minCoeff(), 0.2 - 1e-12);
   EXPECT_NEAR(run.angles(run.angles.rows() - 1, 0), 0.2, 1e-6) << "it comes to rest there";
-  // A release at rest comes back to e² of its height, friction left out.
+  // Released at rest, it returns to e² of its height, apart from friction.
   Eigen::Index k = 0;
   while (run.angles(k + 1, 0) <= run.angles(k, 0)) ++k;
   double highest = 0.0;
   for (; run.angles(k + 1, 0) >= run.angles(k, 0); ++k) highest = run.angles(k + 1, 0);
   const double fallen = std::cos(0.2) - std::cos(1.4), risen = std::cos(0.2) - std::cos(highest);
-  EXPECT_NEAR(risen / fallen, 0.36, 0.02);  // 3e-4 N·m·s/rad take a few per cent
+  EXPECT_NEAR(risen / fallen, 0.36, 0.02);  // 3e-4 N·m·s/rad dissipate a few per cent
   EXPECT_LT(risen / fallen, 0.36);
 
   expect_parts(refusal([&] {
@@ -146,7 +146,7 @@ TEST(EndStops, HoldInSimulations) {
                {"'pivot' starts at 0 rad", "write initial"});
 }
 
-/// Chains of commands on one simulated recording.
+/// Sequences of commands on one simulated recording.
 class EndStopCommands : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -167,7 +167,7 @@ class EndStopCommands : public ::testing::Test {
   std::string recording_ = folder_.file("bounces.csv");
 };
 
-// An impact is neither a slip nor an outlier nor lost time nor a misfit.
+// An impact is no slip, outlier, lost time or misfit.
 TEST_F(EndStopCommands, CheckFindsNothingWrong) {
   const ProgramRun run = run_rigcal("check " + recording_ + " --rig " + rig_);
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;

@@ -9,8 +9,8 @@ namespace {
 
 using estimator::Termination;
 
-// The estimates are the simulation fit's where there is one; a joint estimation that stopped at its
-// limit before it is told in the same breath, so that the lines below do not contradict the first.
+// If a simulation fit was made, its estimates count. A joint estimation that stopped at its limit
+// before is reported in the same sentence, so that later lines do not contradict it.
 TEST(Ending, TellsOfTheStageThatDidNotConverge) {
   estimator::Calibration calibration = prepared_calibration();
   EXPECT_EQ(describe_ending(calibration), "Converged");
@@ -27,8 +27,8 @@ TEST(Ending, TellsOfTheStageThatDidNotConverge) {
   EXPECT_NE(describe_ending(calibration).find("NO RESULT"), std::string::npos);
 }
 
-// An interval of several ± sd beside the table is told why; one of two is not, nor where pieces
-// agree, nor of a parameter at its bound.
+// The reason for an interval of many ± standard deviations is given beside the table; not for two,
+// nor if pieces agree, nor for a parameter at its bound.
 TEST(Intervals, AreToldWhyWhereTheyAreWide) {
   estimator::Calibration calibration = prepared_calibration();
   estimator::ParameterEstimate& first = calibration.parameters[0];
@@ -47,8 +47,8 @@ TEST(Intervals, AreToldWhyWhereTheyAreWide) {
   EXPECT_EQ(describe_intervals(calibration), "");
 }
 
-// Another stage solves another problem: a cost that is a thousand times higher is no setback, which
-// its first line says, and no other.
+// Another stage solves another problem, so a cost a thousand times higher is no setback. Only its
+// first line says so.
 TEST(EstimationProgress, SaysWhereCostsDoNotCompare) {
   const auto shown = [](const std::vector<std::string>& stages) {
     testing::internal::CaptureStderr();
@@ -64,7 +64,7 @@ TEST(EstimationProgress, SaysWhereCostsDoNotCompare) {
     return testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(shown({"joint estimation"}).find("another problem"), std::string::npos);
-  // A stage of which nothing was shown leaves nothing to compare with.
+  // A stage that printed nothing leaves nothing to compare with.
   EXPECT_EQ(shown({"comparison", "joint estimation"}).find("another problem"), std::string::npos);
   const std::string text = shown({"joint estimation", "comparison", "simulation fit"});
   const std::size_t said = text.find("another problem");

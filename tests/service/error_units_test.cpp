@@ -21,13 +21,13 @@ TEST(ErrorUnits, FollowTheKindsOfJoints) {
   EXPECT_EQ(error_units({kRevolute, kRevolute}), "mrad");
   EXPECT_EQ(error_units({kPrismatic}), "mm");
   EXPECT_EQ(error_units({kPrismatic, kRevolute}), "mrad or mm");
-  // Of a pool a slide by 0.1 m counts as a radian.
+  // In a pool, 0.1 m of a prismatic joint count as a radian.
   EXPECT_EQ(pooled_error_units({kRevolute}), "mrad");
   EXPECT_EQ(pooled_error_units({kPrismatic, kPrismatic}), "0.1 mm");
   EXPECT_EQ(pooled_error_units({kRevolute, kPrismatic}), "mrad or 0.1 mm");
 }
 
-// Errors are pooled over all sensors, and both places where they stand say of what.
+// Errors are pooled over all sensors, and both places that print them state the unit.
 TEST(ErrorUnits, HeadAComparisonOfFrictionLaws) {
   for (const auto& [kinds, unit] : {std::pair<Kinds, std::string>{{kRevolute}, "mrad"},
                                     {{kPrismatic, kRevolute}, "mrad or 0.1 mm"}}) {

@@ -50,8 +50,8 @@ TEST_F(EstimateCommand, WritesAllThatCanBeTold) {
   std::string header, row;
   std::getline(lines, header);
   const std::vector<std::string> names = split(header);
-  // Of the driven hinge 12 quantities, of the other all but a motor's; each with its deviation. And
-  // the control.
+  // 12 quantities of the driven joint, of the other all but the motor's, each with its standard
+  // deviation. And the control.
   EXPECT_EQ(names.size(), 3U + 2U * (12U + 11U));
   for (const char* name : {"1_control", "1_rad", "1_rad_sd", "1_effort_Nm", "1_motor_Nm",
                            "2_friction_Nm_sd", "2_moment_y_Nm", "2_force_z_N_sd"}) {
@@ -88,7 +88,7 @@ TEST_F(EstimateCommand, WritesWhatIsAskedFor) {
   EXPECT_NE(wrong.err.find("--only"), std::string::npos) << wrong.err;
 }
 
-/// Counts the messages of each topic, and keeps the last of the second hinge.
+/// Counts the messages of each topic, and stores the last one of the second joint.
 class Joints final : public proto::McapVisitor {
  public:
   bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,

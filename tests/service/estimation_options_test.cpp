@@ -1,4 +1,4 @@
-// What each option of calibrate and crossvalidate sets: parsing alone, nothing is run.
+// Effect of each option of calibrate and crossvalidate: parsing only, nothing is run.
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
@@ -32,8 +32,8 @@ constexpr NumberOption kNumbers[] = {
     {"--damping-time", &CalibrationOptions::damping_time},
     {"--filter-cutoff", &CalibrationOptions::filter_cutoff}};
 
-// Each number reaches its own choice, and no other: the rest keep their defaults. Catches an option
-// that is bound to its neighbour's variable.
+// Each number must set its own option and no other; the rest keep their defaults. Catches an option
+// bound to its neighbour's variable.
 TEST(EstimationOptions, NumbersReachTheirOwnChoiceAndNoOther) {
   const CalibrationOptions defaults;
   for (const NumberOption& given : kNumbers) {

@@ -20,17 +20,17 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-/// Of the rig that names other columns, with channels the other way round.
+/// A rig file that names other columns, with channels in reverse order.
 Rig furuta() { return load_rig(config("rig-furuta.textproto")); }
 
-/// One that does not describe CSV at all.
+/// A rig file without a CSV format.
 Rig undescribed() {
   Rig rig = furuta();
   rig.format.reset();
   return rig;
 }
 
-/// A release with a gap, a reading that is not valid, a clock that errs, and odd digits.
+/// A recording with a release, a gap, an invalid reading, a clock error and odd digits.
 void write_run(const std::string& path, bool released = true,
                const std::vector<std::string>& slides = {}) {
   auto writer = proto::RecordingWriter::create(
@@ -107,7 +107,7 @@ class Exported : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// Gaps, readings that were not valid, the clock and the release: to the last bit, whatever columns
+// Gaps, invalid readings, the clock and the release must be equal to the last bit, whatever columns
 // the rig file names.
 TEST_F(Exported, ReadsAsTheRecordingItIsOf) {
   const ImportedRecording original = import_recording(file("run.mcap"), furuta());
@@ -124,7 +124,7 @@ TEST_F(Exported, ReadsAsTheRecordingItIsOf) {
   }
 }
 
-// A channel that slides has another unit in its column's name and, in a MAT file, beside it.
+// A prismatic channel has another unit in its column's name and, in a MAT file, beside it.
 TEST_F(Exported, OfASlideReadsAsTheRecordingItIsOf) {
   write_run(file("cart.mcap"), true, {"1"});
   ASSERT_TRUE(proto::export_csv(file("cart.mcap"), file("cart.csv")).ok());
@@ -137,7 +137,7 @@ TEST_F(Exported, OfASlideReadsAsTheRecordingItIsOf) {
   }
 }
 
-// Exports of before told neither clock nor release: times still do.
+// Older exports contain neither clock nor release, but times.
 TEST_F(Exported, OfBeforeReadsToo) {
   std::string text = contents_of(file("run.csv"));
   std::string old;
@@ -154,7 +154,7 @@ TEST_F(Exported, OfBeforeReadsToo) {
   EXPECT_NEAR(imported.summary.period, 0.00099999, 1e-9);
 }
 
-// The rig file's own word counts where its columns are there.
+// If the rig file's own columns are present, they are used.
 TEST_F(Exported, GivesWayToTheRigFilesColumns) {
   Rig rig = furuta();
   rig.format->time_column = "time_s";
@@ -189,7 +189,7 @@ TEST_F(Exported, ThatSomebodyChangedIsRefusedWithItsLine) {
                {"run.csv: holds no hinge 'pivot'"});
 }
 
-// Variables go by the names of the rig file's columns.
+// The rig file's columns name the variables.
 TEST_F(Exported, MatOfOthersReadsByItsVariables) {
   Rig rig = furuta();
   rig.format->time_column = "time_s";
@@ -202,7 +202,7 @@ TEST_F(Exported, MatOfOthersReadsByItsVariables) {
   rig.format->controls.front().column = "command_V";
   rig.format->segment_column.clear();
   std::string bytes = contents_of(file("run.mat"));
-  // Without its hinges, which are called otherwise, it is anybody's file.
+  // Without its own joint names, it is treated as any MAT file.
   ASSERT_TRUE(proto::export_mat(file("run.mcap"), file("copy.mat")).ok());
   const ImportedRecording imported = import_recording(file("copy.mat"), rig);
   EXPECT_GT(imported.recording.segments.size(), 0U);
@@ -210,7 +210,7 @@ TEST_F(Exported, MatOfOthersReadsByItsVariables) {
   EXPECT_NO_THROW((void)import_recording(file("copy.mat"), rig)) << "is recognised nevertheless";
 }
 
-// Truncated or flipped anywhere, a MAT file is read or refused in a sentence with its name.
+// A MAT file truncated or altered anywhere is read, or refused in a sentence with its name.
 TEST_F(Exported, DamagedMatIsReadOrRefused) {
   const std::string whole = contents_of(file("run.mat"));
   std::mt19937 random(1);
@@ -234,7 +234,7 @@ TEST_F(Exported, DamagedMatIsReadOrRefused) {
   EXPECT_GT(refusals, 100);
 }
 
-// What simulate writes without recording { } is read without it.
+// The output of `simulate` can be read without recording { }.
 TEST(SimulationCsv, IsReadWithoutARecordingFormat) {
   SimulatedRun run;
   run.period = 1e-3;

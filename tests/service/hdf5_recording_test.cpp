@@ -17,11 +17,11 @@ using test_support::expect_parts;
 using test_support::refusal;
 
 constexpr std::size_t kRows = 400;
-constexpr double kTurn = 2e-3;  // [rad] of a count
+constexpr double kTurn = 2e-3;  // [rad] per count
 
 double angle_at(std::size_t k) { return 0.4 * std::sin(0.03 * static_cast<double>(k)); }
 
-/// Writes by the library's own means.
+/// Writes with the HDF5 library itself.
 class Hdf5Out {
  public:
   explicit Hdf5Out(const std::string& path)

@@ -29,7 +29,7 @@ using test_support::refusal;
 constexpr double kGravity = 9.80665;  // [m/s²]
 constexpr double kTurn = 2.0 * std::numbers::pi;
 
-/// A pendulum with an encoder and two inertial sensors; the second reads rates alone.
+/// A pendulum with an encoder and two inertial sensors; the second measures rates only.
 std::string rig_text(const std::string& columns) {
   return R"(
 body { name: "B" mass { value: 0.4 }
@@ -57,7 +57,7 @@ std::string column(const std::string& sensor, const std::string& axis, const std
 
 using Cells = std::function<std::vector<std::string>(int row)>;
 
-/// Rows at 100 Hz of a swing of 1 Hz, and in further columns what `cells` gives.
+/// Rows at 100 Hz of a swing of 1 Hz, with further columns from `cells`.
 std::string make_csv(const std::vector<std::string>& names, int rows, const Cells& cells) {
   std::ostringstream csv;
   csv.precision(12);
@@ -100,12 +100,11 @@ int missing_count(const Segment& segment, int index) {
   return static_cast<int>(segment.inertial.col(index).array().isNaN().count());
 }
 
-// Every unit of the schema by its own measure. A unit that the schema gains has no row here and
-// fails.
+// Every unit of the schema is converted to SI. A new unit without a row here fails the test.
 TEST(InertialColumns, EveryUnitIsReadInSi) {
   struct Expected {
     const char* axis;
-    double si;  // of a reading of 1.5
+    double si;  // value of a reading of 1.5
   };
   const std::map<std::string, Expected> units = {
       {"UNIT_UNSPECIFIED", {"", 0.0}},
@@ -134,7 +133,7 @@ TEST(InertialColumns, EveryUnitIsReadInSi) {
   EXPECT_NEAR(rate, 1.0, 1e-12);  // two counts make one rad/s
 }
 
-// Catches axes or sensors that land in another's column.
+// Catches axes or sensors that end up in another's column.
 TEST(InertialColumns, EveryAxisHasItsOwnColumn) {
   const std::vector<std::string> axes = {"GYRO_X",  "GYRO_Y",  "GYRO_Z",
                                          "ACCEL_X", "ACCEL_Y", "ACCEL_Z"};
@@ -157,7 +156,7 @@ TEST(InertialColumns, EveryAxisHasItsOwnColumn) {
   }
 }
 
-// A rig whose recordings lack the sensors imports as ever, and says so.
+// If the recordings lack the sensors, the rig imports as before, with a note.
 TEST(InertialColumns, WithoutColumnsNothingIsRead) {
   const Rig rig = make_rig("");
   const ImportedRecording imported = import_csv_text(
@@ -166,7 +165,7 @@ TEST(InertialColumns, WithoutColumnsNothingIsRead) {
   expect_parts(notes_of(imported), {"sensor 'imu' has no column", "'gyro' has no column"});
 }
 
-// A sensor with a rate of its own: every third row has a reading, and no other is made up.
+// A sensor with its own rate: every third row has a reading, and none is added.
 TEST(InertialColumns, MissingCellsAreNotObserved) {
   const ImportedRecording imported =
       import_readings(column("imu", "GYRO_Z", "a", "RADIAN_PER_SECOND"), 30,
@@ -178,8 +177,8 @@ TEST(InertialColumns, MissingCellsAreNotObserved) {
   expect_parts(notes_of(imported), {"column 'a' was read in 10 of 30 rows"});
 }
 
-// Rows over which the recording goes on have no readings of any sensor, and later ones keep their
-// place; pieces take along what is theirs.
+// Filled-in rows have no sensor readings, and later rows keep their place. Pieces contain their own
+// readings.
 TEST(InertialColumns, HolesAndPiecesCarryReadings) {
   const Rig rig = make_rig(column("imu", "GYRO_Z", "a", "RADIAN_PER_SECOND"));
   std::ostringstream csv;
@@ -210,8 +209,8 @@ TEST(InertialColumns, HolesAndPiecesCarryReadings) {
 
 double swing(int k) { return std::sin(kTurn * 0.01 * k); }
 
-// Both ends of the stated range, of both instruments; in counts too, where the last one is missing
-// on the positive side.
+// Both ends of the stated range, for both instruments; also in counts, where the last positive one
+// does not exist.
 TEST(InertialColumns, ReadingsBeyondTheStatedRangeAreNotUsed) {
   for (const bool turns : {true, false}) {
     SCOPED_TRACE(turns);
@@ -236,9 +235,9 @@ TEST(InertialColumns, ReadingsBeyondTheStatedRangeAreNotUsed) {
   }
 }
 
-// Without a range, what stands still at the extreme while the rig moves on. Beside it what looks
-// alike and is none: the flat top of a coarsely quantised swing, a sensor that rests at its extreme
-// with the rig, one that holds each reading for some rows.
+// Without a stated range, readings are not used if they stay at the extreme while the rig moves.
+// Similar cases must be kept: the flat top of a coarsely quantised swing, a sensor that rests at
+// its extreme with the rig, one that repeats each reading for some rows.
 TEST(InertialColumns, HeldExtremesAreNotUsed) {
   struct Case {
     const char* what;
@@ -274,8 +273,8 @@ TEST(InertialColumns, HeldExtremesAreNotUsed) {
   EXPECT_EQ(missing_count(imported.recording.segments.at(0), 8), 0) << "rests";
 }
 
-// Catches an accelerometer in g that is declared in m/s² and the other way round, whichever way it
-// lies. One that reads a level table's plane alone tells nothing of gravity.
+// Catches an accelerometer in g that is declared in m/s² and the reverse, in any orientation. One
+// that measures only a level plane contains no information about gravity.
 TEST(InertialColumns, AccelerometerInAnotherUnitIsRefused) {
   const std::vector<std::string> names = {"ax", "ay", "az"};
   const auto import = [&](const std::string& unit, double gravity, int axes) {
@@ -323,7 +322,7 @@ TEST(InertialColumns, SilentSensorIsTold) {
                {"warning: column 'a' is empty", "'imu' connected"});
 }
 
-// Each mistake in a rig file by its own sentence, with the line and the remedy.
+// Each mistake in a rig file has its own sentence, with line and remedy.
 TEST(InertialColumns, MistakesAreNamed) {
   const std::string good = column("imu", "GYRO_X", "a", "RADIAN_PER_SECOND");
   const std::pair<std::string, std::vector<std::string>> cases[] = {
@@ -354,7 +353,7 @@ TEST(InertialColumns, MistakesAreNamed) {
   }
 }
 
-/// The kind of column that names an axis, or none.
+/// The column message that has an axis of this name, or nullptr.
 const google::protobuf::Descriptor* column_of_axis(std::string axis) {
   for (char& c : axis) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   for (const auto* column : {InertialColumn::descriptor(), rigcal::v1::LoadColumn::descriptor(),
@@ -364,9 +363,8 @@ const google::protobuf::Descriptor* column_of_axis(std::string axis) {
   return nullptr;
 }
 
-// A word of a table that the schema lacks would leave an axis that no rig file can name, and a row
-// at another place than its name would be read for another kind: where assertions are off,
-// silently.
+// A table entry that the schema lacks would leave an axis that no rig file can name. A row in
+// another position than its name would silently be read as another kind if assertions are off.
 TEST(SensorKinds, AreInOrderAndSpeakTheSchemasWords) {
   for (const estimator::ReadingTraits& row : estimator::kReadingKinds) {
     EXPECT_EQ(reading_traits(row.reading).reading, row.reading) << row.unit();

@@ -35,8 +35,8 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-// Lines wider than the window wrap, and a picture taller than it scrolls: either way the next one
-// is drawn in the wrong place and the terminal fills with rubbish.
+// A line wider than the window wraps, and a display taller than it scrolls. Either would draw the
+// next one in the wrong place and fill the terminal with garbage.
 TEST(JobPicture, FitsEveryWindow) {
   JobPicture picture;
   picture.update(running_job(1, 0.1, 13));
@@ -64,8 +64,8 @@ std::size_t bar_length(const JobPicture& picture) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '#'));
 }
 
-// Steps of a joint estimation may be large to its end and stages count from 0 again: neither may
-// hold the bar or move it back, and only the end of the last calibration may fill it.
+// A joint estimation's steps may be large to its end, and stages count from 0 again. Neither may
+// stop the bar or move it back, and only the end of the last calibration may fill it.
 TEST(JobPicture, MovesItsBarWithEveryIterationAndCalibration) {
   JobPicture picture;
   std::size_t length = 0;

@@ -21,7 +21,7 @@ using proto::JointState;
 using test_support::expect_parts;
 using test_support::refusal;
 
-/// Plain CDR, written as the specification has it.
+/// Plain CDR, written according to its specification.
 class CdrWriter {
  public:
   explicit CdrWriter(bool little_endian) : little_(little_endian) {}
@@ -87,7 +87,7 @@ TEST(JointStateCdr, ReadsBothByteOrders) {
   }
 }
 
-// No prefix is a message, and no byte sends the reader astray.
+// A truncated message is refused, and no altered byte breaks the reader.
 TEST(JointStateCdr, HoldsOutAgainstDamage) {
   const std::vector<std::uint8_t> whole = encode(kState);
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -114,7 +114,7 @@ TEST(JointStateCdr, HoldsOutAgainstDamage) {
 
 class Bag : public ::testing::Test {
  protected:
-  /// Swings at about 1 kHz, stamped unevenly.
+  /// Swings at about 1 kHz with irregular time stamps.
   static std::vector<JointState> swing(const std::string& arm, const std::string& pendulum) {
     std::vector<JointState> states;
     for (int k = 0; k < 500; ++k) {
@@ -155,7 +155,7 @@ class Bag : public ::testing::Test {
     return path;
   }
 
-  /// The Furuta pendulum with a motor that is commanded in N·m.
+  /// The Furuta pendulum with a motor commanded in N·m.
   static Rig rig(const std::string& unit = "N·m") {
     Rig made = load_rig(config("rig-furuta.textproto"));
     made.format.reset();
@@ -168,7 +168,7 @@ class Bag : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-// By names of hinges; stamps are used as they are, and an effort is a motor's torque.
+// By joint names. Stamps are used unchanged, and an effort is a motor's torque.
 TEST_F(Bag, ReadsJointsByName) {
   const ImportedRecording imported = import_recording(write("a.mcap", swing("1", "2")), rig());
   ASSERT_EQ(imported.recording.segments.size(), 1U);
@@ -201,8 +201,8 @@ TEST_F(Bag, ReadsJointsByColumns) {
   EXPECT_DOUBLE_EQ(segment.controls(103, 0), 0.06);
 }
 
-// Joints that report in messages of their own share a row where the stamp is one; else a joint that
-// is not told was not observed.
+// Joints in separate messages share a row if their stamps are equal; otherwise a joint without a
+// message is not observed.
 TEST_F(Bag, JoinsMessagesOfOneInstant) {
   std::vector<JointState> states;
   for (const JointState& state : swing("1", "2")) {
@@ -228,7 +228,7 @@ TEST_F(Bag, ReadsCompressedChunks) {
   }
 }
 
-// A rig file of init names the bag's joints, and what is exported with it is the same recording.
+// A rig file by `init` names the bag's joints, and an export with it is the same recording.
 TEST_F(Bag, IsDescribedAndExported) {
   const std::string bag = write("free.mcap", swing("arm", "pendulum"));
   const std::string made = folder_.file("made.textproto");

@@ -1,4 +1,4 @@
-// Encoders that are late, from rig file over simulation and recording to estimates.
+// Delayed encoders, from rig file over simulation and recording to estimates.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-/// A driven link with an encoder of its own, and a second that hangs on it, whose turn against the
+/// A driven link with its own encoder, and a second link on it whose rotation relative to the
 /// ground is read.
 Rig late_rig(const std::string& first, const std::string& second) {
   return parse_rig("r.textproto", R"(
@@ -84,9 +84,8 @@ TEST(LateEncoder, IsRefusedOutsideItsBounds) {
   expect_parts(refusal([] { (void)late_rig("delay: 0.01", ""); }), {"r.textproto:11:"});
 }
 
-// A reading is what the encoder would have read just that much before: to the bit where the delay
-// is of whole steps, to what a cubic through two of them misses where it is not. Before the start
-// everything stood still.
+// A delayed reading equals the undelayed one that much earlier: exactly for whole steps, otherwise
+// up to the error of a cubic through two of them. Before the start the rig is at rest.
 TEST(LateEncoder, IsSimulatedLateByItsDelay) {
   const Rig late = late_rig("delay { value: 3e-3 }", "delay { value: 4.1e-3 }");
   const SimulatedRun run = run_of(late, ""), now = run_of(late_rig("", ""), "");
@@ -155,7 +154,7 @@ TEST(LateEncoder, IsCalibratedWithItsOffset) {
   }
 }
 
-// A file that states a delay of nothing is one that states none.
+// A stated delay of zero must have no effect.
 TEST(LateEncoder, OfNothingIsNoneToTheBit) {
   const Rig none = late_rig("offset { value: 0 free: true }", "offset { value: 0 free: true }");
   const Rig zero = late_rig("offset { value: 0 free: true } delay { value: 0 }",
@@ -205,7 +204,7 @@ estimator::Calibration pendulum_calibrated(bool is_driven) {
   return calibrated(one_pendulum("value: 0 free: true", is_driven), recording);
 }
 
-// Beside a motor, one encoder tells its own delay against the command.
+// With a motor, one encoder's delay is identifiable relative to the command.
 TEST(LateEncoder, OfOnePendulumIsToldByItsMotor) {
   const estimator::Calibration found = pendulum_calibrated(true);
   EXPECT_TRUE(found.converged());
@@ -215,7 +214,7 @@ TEST(LateEncoder, OfOnePendulumIsToldByItsMotor) {
   EXPECT_LT(delay.standard_deviation, 2e-4);
 }
 
-// Without one nothing is there to be late against, and that is said.
+// Without a motor there is no reference for the delay, which is reported.
 TEST(LateEncoder, OfOnePendulumIsNotToldByItself) {
   const estimator::Calibration found = pendulum_calibrated(false);
   std::string notes;

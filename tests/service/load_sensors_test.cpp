@@ -17,8 +17,8 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-/// Two links that hang on one another, a motor on the first: its current is read, what its gear
-/// passes on, and moment and force at the second joint.
+/// Two links in series, with a motor on the first. Sensors: the motor's current, its gear's output
+/// torque, and moment and force at the second joint.
 std::string rig_text(const std::string& sensors, const std::string& columns) {
   return R"(
 body { name: "A" mass { value: 0.5 }
@@ -78,8 +78,8 @@ estimator::Recording simulated(const Rig& rig, int seed) {
   return import_csv_text("run.csv", simulation_csv(rig, run), *rig.format).recording;
 }
 
-// What simulate writes comes back through the rig file's columns, in its units and signs; a reading
-// that would be of before the start is not there.
+// The output of `simulate` is read back through the rig file's columns, in its units and signs. A
+// reading from before the start is missing.
 TEST(LoadSensors, AreSimulatedAndReadBack) {
   const Rig rig = make_rig();
   const estimator::Recording recording = simulated(rig, 1);
@@ -93,8 +93,8 @@ TEST(LoadSensors, AreSimulatedAndReadBack) {
   }
 }
 
-// Biases, scales and the mounting come out, with masses that no motion tells, and the noise
-// of every axis from its own column.
+// Biases, scales and the mounting are estimated, with masses that no motion identifies, and the
+// noise of every axis from its own column.
 TEST(LoadSensors, TellTheirConstantsAndMasses) {
   const Rig truth = make_rig();
   Rig rig = make_rig();

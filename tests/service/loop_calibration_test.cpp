@@ -1,4 +1,4 @@
-// Closed loops, from rig file and recording to estimates, judged by independent data.
+// Closed loops, from rig file and recording to estimates, checked with independent data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,14 +41,14 @@ estimator::Recording recording_of(const std::filesystem::path& data, const std::
   return import_csv(file.string(), *rig.format).recording;
 }
 
-/// With friction that holds, where the rig file has it creep as it does in the data.
+/// Replaces creeping friction, as in the rig file and the data, by sticking friction.
 estimator::Mechanism holding(estimator::Mechanism mechanism) {
   for (estimator::Hinge& hinge : mechanism.hinges) hinge.creep_speed = 0.0;
   return mechanism;
 }
 
-/// Every free parameter within three deviations of the truth or half a percent, and the open loop
-/// at the noise.
+/// Every free parameter must be within three standard deviations or half a percent of the truth,
+/// and the open-loop error at the noise level.
 void expect_truth(const estimator::Calibration& result, const Truth& truth, double noise_rad) {
   EXPECT_TRUE(result.converged());
   for (const estimator::ParameterEstimate& each : result.parameters) {
@@ -64,8 +64,8 @@ void expect_truth(const estimator::Calibration& result, const Truth& truth, doub
   }
 }
 
-// One degree of freedom, friction in four hinges of which two are read: from values of the rig file
-// that are wrong by up to a factor of six.
+// One degree of freedom, friction in four joints of which two are read. The rig file's start values
+// are wrong by up to a factor of six.
 TEST(LoopCalibration, AFourBarIsFound) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -79,8 +79,8 @@ TEST(LoopCalibration, AFourBarIsFound) {
       kCount / std::sqrt(12.0));
 }
 
-// The parameters of a SPOOK simulator, from the same poor start: the physical ones come first, and
-// joints that nothing reads begin where the loop puts them, not at zero.
+// The parameters of a SPOOK simulator, from the same poor start: the physical ones are estimated
+// first, and joints without encoder start where the loop puts them, not at zero.
 TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -100,8 +100,8 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
   }
 }
 
-// Reactions inside loops are not known to physical parameters. What is estimated in their place is
-// said first, since it is not the rig's.
+// Physical parameters do not support reactions inside loops. The first note says that a simulator's
+// parameters are estimated instead, since they are not the rig's.
 TEST(LoopCalibration, TellsThatFrictionOfALoadMakesItASimulatorsParameters) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -122,7 +122,7 @@ TEST(LoopCalibration, TellsThatFrictionOfALoadMakesItASimulatorsParameters) {
   }
 }
 
-// Two degrees of freedom, three hinges that nothing reads.
+// Two degrees of freedom, three joints without encoder.
 TEST(LoopCalibration, ADrivenFiveBarIsFound) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -151,8 +151,8 @@ TEST(LoopCalibration, ADrivenFiveBarIsFound) {
                1e-3);
 }
 
-// Counts hardly tell when the tip, which nothing reads, sticks. A fit whose process noise falls
-// once ends in a valley beside the best, with T.tau_c 2.5 % below the truth.
+// Counts hardly show when the tip, which has no encoder, sticks. If the process noise decreases
+// only once, a fit ends in another local minimum, with T.tau_c 2.5 % below the truth.
 TEST(LoopCalibration, CountsOfAFiveBarDoNotEndBesideTheBestValley) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -166,10 +166,10 @@ TEST(LoopCalibration, CountsOfAFiveBarDoNotEndBesideTheBestValley) {
   EXPECT_NEAR(friction->value, 3e-4, 3e-6);
 }
 
-// Both driven cranks tell where the elbows of a five-bar are, but not to which side the tip goes on
-// where its links lie in one line (T at pi, 0.3 s after the start): it goes on as it went. The
-// cranks' angles cannot describe that motion, and coordinates that pass a change point between two
-// of the configurations that are looked at are not taken either.
+// The driven cranks of a five-bar determine its elbows, but not the tip's branch when its links are
+// collinear (T at pi, 0.3 s after the start): it continues its motion. The cranks' angles cannot
+// describe that motion. Coordinates that pass a singular configuration between two sampled
+// configurations are not used either.
 TEST(LoopCalibration, AFiveBarIsFollowedThroughItsStretchedPose) {
   const Rig rig = load_rig(loop_rig("fivebar"));
   constexpr int kO1 = 0, kO2 = 2, kT = 4, kSamples = 601;
@@ -198,8 +198,8 @@ TEST(LoopCalibration, AFiveBarIsFollowedThroughItsStretchedPose) {
             (std::vector<int>{kO1, kT}));
 }
 
-// The rocker turns back where crank and coupler line up, at the same angle every time and within
-// few samples: no stop that the rig file lacks.
+// The rocker reverses where crank and coupler are collinear, always at the same angle and within
+// few samples. That must not be reported as a missing end stop.
 TEST(LoopCalibration, ARockersDeadCentresAreNoEndStops) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -235,7 +235,7 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
   expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .25, .1)),
                {"r.textproto:5:", "'Q' closes a loop that cannot move", "take a joint away"});
   EXPECT_NO_THROW((void)parse_rig("r.textproto", links)) << "the same without its loop";
-  // Two links of 0.2 m reach 0.4 m, in their plane, about axes that are parallel.
+  // Two links of 0.2 m reach 0.4 m, in their plane, about parallel axes.
   expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .9, .1)),
                {"r.textproto:5:", "'Q' leaves its loop open by 501 mm wherever", "check lengths"});
   const std::string ends = body("C") + joint("Q", "B", "C", "REVOLUTE", .1, -.1);
@@ -254,7 +254,7 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
                {"r.textproto:7:", "'w2'", "fixed to one another already", "remove it"});
 }
 
-/// What a calibration refuses to do.
+/// Message with which a calibration refuses.
 std::string refusal(const Rig& rig, const estimator::Recording& recording,
                     const estimator::CalibrationOptions& options = {}) {
   try {
@@ -301,8 +301,7 @@ TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
   expect_parts(refusal(rig, recording, options), {"bearing's load", "shadow parameters"});
 }
 
-/// Crank and rocker of one length, ground and coupler too: a parallelogram, which lies flat at
-/// zero.
+/// Crank and rocker of equal length, ground and coupler too: a parallelogram, flat at zero.
 Rig parallelogram() {
   std::string text = proto::read_file(loop_rig("fourbar"));
   const auto set = [&](const std::string& written, const std::string& wanted) {
@@ -317,7 +316,7 @@ Rig parallelogram() {
   return parse_rig("flat.textproto", text);
 }
 
-// Flat, it can go on as a parallelogram or cross over: the recording is named, and the time.
+// Flat, it can continue as a parallelogram or cross over: recording and time are reported.
 TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
   Rig rig = parallelogram();
   rig.mechanism.hinges[2].assembled_at = 0.45;  // Q
@@ -337,7 +336,7 @@ TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
   EXPECT_NEAR(time, 1.5, 0.05) << told;
 }
 
-// The same of a simulation: under gravity the crank falls through it.
+// The same for a simulation: under gravity the crank falls through it.
 TEST(LoopCalibration, ASimulationThroughAChangePointIsRefusedByTime) {
   const Rig rig = parallelogram();
   const Scenario scenario = parse_scenario(

@@ -22,14 +22,14 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-/// Channel 0 is the pendulum and channel 1 the arm: not the order of the rig's hinges.
+/// Channel 0 is the pendulum and channel 1 the arm, not in the order of the rig's joints.
 const proto::RecordingHeader kHeader = {.hinges = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}};
 
 double arm_angle(int k) { return 0.3 * std::sin(0.004 * k); }
 double pendulum_angle(int k) { return std::cos(0.0061 * k); }
 double command(int k) { return 0.01 * k; }
 
-/// Phases of a scenario, by the time at which each began [s].
+/// Phases of a scenario, with the time at which each began [s].
 using Phases = std::vector<std::pair<double, std::string>>;
 
 /// Writes samples at 1 kHz, without those in [skip_from, skip_to).
@@ -62,7 +62,7 @@ void write_recording(const std::string& path, int count, int skip_from = 0, int 
 
 Rig furuta() { return load_rig(config("rig-furuta.textproto")); }
 
-// Channels go by the names of their hinges, not by position; what was not valid is not observed.
+// Channels are assigned by their joints' names, not by position. Invalid samples are not observed.
 TEST(McapRecording, ArrivesInTheOrderOfTheRigsHinges) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), 500);
@@ -82,8 +82,8 @@ TEST(McapRecording, ArrivesInTheOrderOfTheRigsHinges) {
   EXPECT_TRUE(imported.summary.gaps.empty());
 }
 
-// Numbers that no rig has, in a file that came from elsewhere: the samples are left out and the
-// first is told; what would turn the times of all of them into others is refused.
+// Impossible numbers in a file from elsewhere: the samples are omitted and the first is reported. A
+// number that would change the times of all samples is refused.
 TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
   const TemporaryFolder folder;
   const auto write = [&](const std::string& name, double angle_rad, double rate_error_ppm,
@@ -122,7 +122,7 @@ TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
   expect_parts(refused(write("d.mcap", 0.0, 0.0, 600'000)), {"d.mcap", "0.6 s apart", "too far"});
 }
 
-// Over few missing samples the recording goes on, without readings.
+// Across a few missing samples the recording continues, without readings.
 TEST(McapRecording, GoesOnOverAHole) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), 400, 150, 170);
@@ -154,8 +154,8 @@ TEST(McapRecording, GapSplitsTheRecording) {
   EXPECT_NEAR(imported.summary.gaps[0].duration, 0.221, 1e-9);
 }
 
-// While a hand holds the rig its model does not hold: those samples would pull every estimate. The
-// count says what became of them, and a recording in which nobody let go has nothing to offer.
+// While a hand holds the rig its model does not apply: those samples would bias every estimate.
+// Their number is reported, and a recording without a release has no usable samples.
 TEST(McapRecording, WhatAHandHeldIsLeftOut) {
   const TemporaryFolder folder;
   const Phases release = {{0.0, "settling"},
@@ -175,7 +175,7 @@ TEST(McapRecording, WhatAHandHeldIsLeftOut) {
   ASSERT_FALSE(imported.summary.notes.empty());
   expect_parts(imported.summary.notes[0], {"250 rows", "let go"});
 
-  // A driven scenario waits for nobody: everything counts.
+  // A driven scenario does not wait for a release: everything counts.
   write_recording(folder.file("pulse.mcap"), 500, 0, 0, {{0.0, "settling"}, {0.1, "running"}});
   EXPECT_EQ(import_recording(folder.file("pulse.mcap"), furuta()).summary.held_rows, 0);
 
@@ -184,7 +184,7 @@ TEST(McapRecording, WhatAHandHeldIsLeftOut) {
                {"held.mcap", "never let go"});
 }
 
-// A recording cut off by a crash still serves: the intact part is read, and the note says so.
+// A recording cut off by a crash is usable: the intact part is read, and a note says so.
 TEST(McapRecording, CutOffRecordingGivesItsIntactPart) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), 2000);
@@ -216,7 +216,7 @@ TEST(McapRecording, WhatCannotBeUsedIsRefusedByName) {
                {"no.mcap"});
 }
 
-// End to end: the program takes the recording by its name's ending and writes the result.
+// End to end: the program recognizes the recording by its file extension and writes the result.
 TEST(McapRecording, CalibrateReadsIt) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), 3000);

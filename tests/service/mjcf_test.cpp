@@ -16,7 +16,7 @@ namespace {
 using estimator::HingeQuantity;
 
 // Classes within classes, degrees, a frame, two joints in one body, a body without a name, motors
-// with and without defaults, and things that rig files do not have.
+// with and without defaults, and elements that rig files do not support.
 const std::string kModel = R"(<mujoco model="arm">
   <compiler angle="degree" eulerseq="XYZ"/>
   <option gravity="0 0 -9.79" timestep="0.001"><flag contact="disable"/></option>
@@ -78,14 +78,14 @@ bool has_note(const RigText& rig, const std::string& part) {
 TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
   const Rig rig = mjcf_rig(kModel);
   EXPECT_EQ(value(rig, "upper.m"), 2.0);
-  // Turned by a quarter about z: what was along x is along y.
+  // Rotated by a quarter turn about z: x becomes y.
   EXPECT_NEAR(value(rig, "upper.J_xx"), 0.02, 1e-15);
   EXPECT_NEAR(value(rig, "upper.J_yy"), 0.01, 1e-15);
   EXPECT_EQ(value(rig, "body1.J_xy"), 1e-4);
   EXPECT_EQ(value(rig, "body1.J_yz"), -1e-4);
   EXPECT_EQ(value(rig, "yaw.K"), 7.0);
   EXPECT_EQ(value(rig, "pitch.K"), 6.0);
-  // 2 · 0.5 · 2 N·m·s/rad of the joint are K k_e.
+  // 2 · 0.5 · 2 N·m·s/rad of the joint equal K k_e.
   EXPECT_NEAR(value(rig, "pitch.k_e"), 2.0 / 6.0, 1e-15);
   EXPECT_EQ(rig.hinge_facts[0].control_max, 3.0) << "of the defaults, whose range is lopsided";
   EXPECT_EQ(rig.hinge_facts[1].control_max, 1.0);
@@ -111,14 +111,14 @@ TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
   EXPECT_EQ(value(mjcf_rig(radians), "pitch.theta_rest"), 10.0);
 }
 
-// The pose of the file is where yaw reads 30 degrees: there the body stands as the file says, at
-// (0.1, 0, 0.5) and 0.2 m along the frame's y, which is the world's −x.
+// The file's pose is that at yaw = 30 degrees: there the body is as given, at (0.1, 0, 0.5) and 0.2
+// m along the frame's y, which is the world's −x.
 TEST(Mjcf, ThePoseOfTheFileIsThatAtRef) {
   const Rig rig = mjcf_rig(kModel);
   const auto placed = estimator::place_bodies(rig.mechanism, Eigen::Vector3d(M_PI / 6, 0.0, 0.0));
   std::size_t upper = 0;
   while (rig.mechanism.bodies[upper].name != "upper") ++upper;
-  // In rig files y is up, and z what was −y. The centre is 0.1 m along the frame's x, world y.
+  // In rig files y is up, and z is the former −y. The centre is 0.1 m along the frame's x, world y.
   EXPECT_NEAR(placed[upper].r.x(), 0.1 - 0.2, 1e-15);
   EXPECT_NEAR(placed[upper].r.y(), 0.5, 1e-15);
   EXPECT_NEAR(placed[upper].r.z(), -0.1, 1e-15);
@@ -142,7 +142,7 @@ std::string with_equality(const std::string& joint) {
   return text.replace(text.find(end), end.size(), end + "<equality>" + joint + "</equality>");
 }
 
-// Joints follow from where they stand in the file, of which yaw is at 30 degrees.
+// Joints are coupled relative to the file's pose, in which yaw is at 30 degrees.
 TEST(Mjcf, AJointThatAnotherConstrainsFollowsIt) {
   const auto coupling_of = [](const std::string& joint) {
     const Rig rig = mjcf_rig(with_equality(joint));
@@ -191,7 +191,7 @@ TEST(Mjcf, AFreeBodyHasSixAxes) {
   EXPECT_NEAR((placed.back().r - Eigen::Vector3d(1, 3, -2)).norm(), 0.0, 1e-15);
 }
 
-// Three rods in a plane: the anchor, a point on the last, becomes a hinge about their common axis.
+// Three rods in a plane: the anchor, a point on the last, becomes a joint about their common axis.
 TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
   const auto rod = [](const std::string& name, const std::string& pos, const std::string& inner) {
     return "<body name=\"" + name + "\" pos=\"" + pos + "\"><joint name=\"j" + name +
@@ -208,7 +208,7 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
   EXPECT_EQ(rig.mechanism.hinges[3].name, "end");
   EXPECT_NEAR(value(rig, "end.a_x"), 0.5, 1e-15) << "where the anchor is in the file's pose";
   EXPECT_TRUE(estimator::turns_agree(rig.mechanism, Eigen::VectorXd::Zero(4)));
-  // An axis askew, and one point is no hinge.
+  // With a tilted axis one point is not a revolute joint.
   std::string askew = text;
   askew.replace(askew.rfind("0 1 0"), 5, "0 1 1");
   EXPECT_TRUE(has_note(convert(askew), "constraint 'end' is neither"));

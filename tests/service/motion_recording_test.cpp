@@ -1,4 +1,4 @@
-// What rigcal estimate and rigcal-sim --truth write, read back as recordings.
+// Output of `rigcal estimate` and `rigcal-sim --truth`, read back as recordings.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using test_support::refusal;
 
 constexpr double kPeriod = 0.002;  // [s]
 
-/// States that no model made: every joint and motor has numbers of its own.
+/// Artificial states: every joint and motor has its own numbers.
 estimator::StateEstimate make_states(const Rig& rig, const std::string& name, double start,
                                      int rows = 60) {
   const int joints = rig.mechanism.hinge_count();
@@ -49,8 +49,8 @@ std::vector<int> all_quantities() {
   return all;
 }
 
-/// Times, readings and controls are those of the states, within the digits that a file has.
-/// @param start  where times go on, if not where they began [s]
+/// Checks that times, readings and controls are those of the states, to the digits in the file.
+/// @param start  where times continue, if not where they began [s]
 void expect_states(const estimator::Segment& is, const estimator::StateEstimate& states,
                    const Rig& rig, std::optional<double> start = {}) {
   constexpr double kDigits = 1e-9;  // CSV has ten
@@ -74,7 +74,7 @@ void expect_states(const estimator::Segment& is, const estimator::StateEstimate&
   EXPECT_TRUE(is.controls.isApprox(states.controls, kDigits));
 }
 
-/// The Furuta pendulum with encoders that do not read zero at zero.
+/// The Furuta pendulum with encoder offsets.
 Rig offset_furuta() {
   Rig rig = load_rig(config("rig-furuta.textproto"));
   int nth = 0;
@@ -93,8 +93,8 @@ class ComputedMotion : public ::testing::TestWithParam<const char*> {
   TemporaryFolder folder_;
 };
 
-// Encoders of joints, between bodies and on slides; zeros and signs of the rig file's columns are
-// not applied again.
+// Encoders of revolute joints, between bodies and of prismatic joints. Offsets and signs of the rig
+// file's columns are not applied again.
 TEST_P(ComputedMotion, OfAnEstimateIsReadBack) {
   const Rig rig = this->rig();
   const estimator::StateEstimate states = make_states(rig, "run.csv", 1.5);
@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Rigs, ComputedMotion,
                                            "rig-cartpole.textproto", "rig-chain3imu.textproto",
                                            "rig-fourbar.textproto"));
 
-// Recordings, gaps, and segments whose times begin anew are segments again; a name may hold commas.
+// Recordings, gaps and restarting times separate segments again; a name may contain commas.
 TEST(StateRecording, KeepsRecordingsApart) {
   const TemporaryFolder folder;
   const Rig rig = load_rig(config("rig-furuta.textproto"));
@@ -128,7 +128,7 @@ TEST(StateRecording, KeepsRecordingsApart) {
   const auto csv = import_recording(folder.file("states.csv"), rig).recording.segments;
   ASSERT_EQ(csv.size(), 4U);
   for (std::size_t i = 0; i < 3; ++i) expect_states(csv[i], states[i], rig);
-  expect_states(csv[3], states[3], rig, 6.3);  // the last before is at 5.238 s
+  expect_states(csv[3], states[3], rig, 6.3);  // the previous one ends at 5.238 s
   const auto mcap = import_recording(folder.file("states.mcap"), rig).recording.segments;
   ASSERT_EQ(mcap.size(), 3U);
   expect_states(mcap[2], states[3], rig, 6.3);
@@ -150,7 +150,7 @@ TEST(StateRecording, WithoutAnglesOrOfAnotherRigIsRefused) {
                {"states.mcap", "tells of no joint", "estimated with"});
 }
 
-/// As rigcal-sim --truth writes: held for ten rows.
+/// Output as of rigcal-sim --truth, held for ten rows.
 std::string truth_text(int held_rows) {
   std::ostringstream text;
   text << "time_s,unit_time_us,sample_sequence,theta1_rad,theta2_rad,omega1_rad_s,omega2_rad_s,"

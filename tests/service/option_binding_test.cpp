@@ -12,9 +12,8 @@
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
-// Every option of the commands, set to a value of its own and read back where it must arrive. An
-// option bound to its neighbour's variable is found by the values, one that no test sets by the
-// count.
+// Every option of the commands is set to a value of its own and read back at its destination. The
+// values reveal an option bound to its neighbour's variable, the count one that no test sets.
 
 namespace service {
 namespace {
@@ -23,8 +22,8 @@ using estimator::ResidualForm;
 using estimator::StateForm;
 using test_support::refusal;
 
-/// A command with its options, told the arguments. Expects that they use every option there is but
-/// those named, which exclude others.
+/// A command with its options and arguments. Expects that the arguments use every option except the
+/// named ones, which exclude others.
 template <typename Options>
 void parse(const std::string& arguments, Options& options, const std::set<std::string>& left_out) {
   CLI::App command;
@@ -107,7 +106,7 @@ TEST(OptionBinding, OfCalibrate) {
   EXPECT_TRUE(options.remote.skip_cross_validation);
 }
 
-// Without an option, nothing is chosen: the estimator's own defaults hold.
+// Without options, the estimator's own defaults hold.
 TEST(OptionBinding, LeavesDefaultsToTheEstimator) {
   CalibrateOptions options;
   CLI::App command;
@@ -318,8 +317,8 @@ TEST(OptionBinding, OfInit) {
   EXPECT_EQ(columns.segment, "s");
 }
 
-// What a service is asked for is what a local run would do. Every field of the job but the deadline
-// and the cutoff, which no option sets, is read back.
+// A job requests the same as a local run. Every field of the job is read back, except the deadline
+// and the cutoff, which no option sets.
 TEST(OptionBinding, OfJobSubmission) {
   const TemporaryFolder folder;
   CalibrateOptions options;
@@ -372,8 +371,8 @@ TEST(OptionBinding, OfJobSubmission) {
   EXPECT_EQ(rigcal::v1::JobOptions::descriptor()->field_count(), 14) << "a field more: read it too";
 }
 
-// The service makes of a job what the command line made of its options, each by itself: what a
-// field leaves out is the estimator's own choice, and no option is taken for its neighbour.
+// The service derives from a job the options that the command line derives, each alone: a missing
+// field is the estimator's default, and no option is taken for its neighbour.
 TEST(OptionBinding, SurvivesTheWayToTheService) {
   const auto there = [](const std::string& option) {
     CalibrateOptions options;
@@ -437,7 +436,7 @@ TEST(OptionBinding, SurvivesTheWayToTheService) {
   }
 }
 
-// Of a recording: from, to and segments, each left out for all of it; from lies before to.
+// For a recording: from, to and segments, each omitted for all of it; from is before to.
 TEST(OptionBinding, OfAJobsRecordings) {
   rigcal::v1::JobRecording recording;
   EXPECT_TRUE(std::isinf(selection_of(recording).from) && selection_of(recording).from < 0.0);

@@ -10,14 +10,14 @@
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
-// A program whose output is lost has failed: whoever keeps the output must learn of it.
+// A program whose output is lost has failed, and must report it.
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
 
-/// What a shell makes of a line with rigcal's place in it; standard error is kept.
+/// Result of a shell command line with rigcal's path in it; standard error is kept.
 ProgramRun run_shell(const std::string& before, const std::string& arguments,
                      const std::string& after) {
   const TemporaryFolder folder;
@@ -66,8 +66,8 @@ TEST(FailedOutput, IsExitStatusOneWithASentence) {
   }
 }
 
-// With standard output closed, the first file a program opens would take its place, and the table
-// would be written into it.
+// With standard output closed, the first file that a program opens would take its number, and the
+// table would be written into it.
 TEST(FailedOutput, DoesNotGoIntoAnotherFile) {
   const TemporaryFolder folder;
   const std::string recording = write_recording(folder, "furuta");
@@ -77,8 +77,8 @@ TEST(FailedOutput, DoesNotGoIntoAnotherFile) {
   EXPECT_EQ(exported.find("samples"), std::string::npos);
 }
 
-// A reader that has seen enough is no failure: "rigcal info … | head -1" is quiet, and what ends is
-// ended by SIGPIPE, as a shell expects. Whoever ignores that signal is told.
+// A reader that stops early is no failure: "rigcal info … | head -1" is quiet and ends by SIGPIPE,
+// as shells expect. If that signal is ignored, an error is printed.
 TEST(FailedOutput, OfAReaderThatLeftEndsBySigpipe) {
   const TemporaryFolder folder;
   const std::string fifo = folder.file("fifo");
@@ -95,7 +95,7 @@ TEST(FailedOutput, OfAReaderThatLeftEndsBySigpipe) {
   expect_parts(ignoring.err, {"standard output could not be written", "Broken pipe"});
 }
 
-// What a file's author chose must not command the terminal of whoever looks at it.
+// Text from a file must not control the reader's terminal.
 TEST(ForeignText, ReachesTheTerminalEscaped) {
   const TemporaryFolder folder;
   const std::string recording = write_recording(folder,

@@ -49,7 +49,7 @@ double value(const estimator::Mechanism& mechanism, const std::string& name) {
   return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;
 }
 
-// Values alone: freedom, bounds and all that the result does not tell stay those of the rig file.
+// Only values change: freedom, bounds and parameters not in the result are those of the rig file.
 TEST_F(ParameterValuesFile, BecomeTheRigs) {
   const ParameterValues values = read(kResult);
   EXPECT_EQ(values.kind, estimator::EstimateKind::kPhysical);
@@ -82,7 +82,7 @@ TEST_F(ParameterValuesFile, AreRefusedWithFileAndField) {
   expect_parts(refused("{", "["), {"r.json: is no JSON"});
 }
 
-// What follows from others by a tie must do so in the rig file as well.
+// Tied values must satisfy the rig file's ties as well.
 TEST_F(ParameterValuesFile, AgreeWithTies) {
   estimator::Mechanism mechanism = rig();
   mechanism.ties.push_back(
@@ -100,7 +100,7 @@ TEST_F(ParameterValuesFile, AgreeWithTies) {
                {"tied[0].value: ", "0.03", "0.02", "tie"});
 }
 
-// Of a simulator the step and the weight belong to its parameters.
+// A simulator's parameters include its step and weight.
 TEST_F(ParameterValuesFile, BringASimulatorsStep) {
   std::string text = kResult;
   text.replace(text.find("\"physical\""), 10, "\"shadow\"");
@@ -111,7 +111,7 @@ TEST_F(ParameterValuesFile, BringASimulatorsStep) {
   EXPECT_EQ(values.state_error_weight, 7.5);
 }
 
-// A job starts where a local run would: every digit arrives, and what is said by hand counts.
+// A job starts at the values of a local run: with every digit, and explicit ones take precedence.
 TEST_F(ParameterValuesFile, ReachAJob) {
   EstimationOptions options;
   options.rig = config("rig-pendulum.textproto");

@@ -10,8 +10,8 @@
 #include "service/simulation/simulation_csv.hpp"
 #include "tests/support/refusal.hpp"
 
-// Simulations by the equations of motion, which know slides, fixed joints and what else SPOOK does
-// not.
+// Simulations by the equations of motion, which support prismatic and fixed joints and more that
+// SPOOK does not.
 
 namespace service {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-// A cart of 1.5 kg of two parts bolted together, on a spring and a motor.
+// A cart of 1.5 kg of two parts bolted together, with a spring and a motor.
 const std::string kCart = R"(name: "cart"
 body { name: "cart" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
 body { name: "load" mass { value: 0.5 }
@@ -43,7 +43,7 @@ SimulatedRun run_of(const std::string& rig_text, const std::string& scenario, do
   return simulate(rig, parse_scenario("s", scenario, rig), step, nullptr, integrator);
 }
 
-// x(t) = x0 cos(ωt) with ω = 2/s: a mass left out, or bolted on wrongly, changes ω.
+// x(t) = x0 cos(ωt) with ω = 2/s: an omitted or wrongly attached mass changes ω.
 TEST(PhysicalSimulation, ACartOnASpringSwingsAsItsMassesSay) {
   const SimulatedRun run =
       run_of(kCart, "duration_s: 2 release { } initial { hinge: \"rail\" position_m: 0.2 }", 1e-3);
@@ -76,8 +76,7 @@ TEST(PhysicalSimulation, PositionsAreWrittenAndRoundedAsTheirEncoderDoes) {
   EXPECT_NE(csv.find("\n0,200,0\n"), std::string::npos) << "in millimetres";
 }
 
-// Friction of 10 m/s² that rises over a millimetre a second: ten times steeper than a step of 1 ms
-// can follow.
+// Friction of 10 m/s² with a transition velocity of 1 mm/s, ten times too steep for a step of 1 ms.
 TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
   std::string cart = kCart;
   const std::string spring = "spring { stiffness { value: 6 } }";
@@ -92,7 +91,7 @@ TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
                {"r: joint 'rail'", "creep speed of 1e-6 m/s", "give a larger one"});
 }
 
-// A hinge, by either: SPOOK is of first order, so at 0.1 ms it strays by that order.
+// A revolute joint with both: SPOOK is of first order, so at 0.1 ms it differs by that order.
 TEST(PhysicalSimulation, AgreesWithSpookWhereBothCan) {
   const std::string pendulum = R"(
 body { name: "B" mass { value: 0.4 }
@@ -136,7 +135,7 @@ TEST(PhysicalSimulation, TurnsAndSlidesAreToldApart) {
       << run.notes[0];
 }
 
-// A crank of 3 m, a rod of 5 m and a block on a slide along x.
+// A crank of 3 m, a rod of 5 m and a block on a prismatic joint along x.
 const std::string kSlider = R"(name: "slider"
 body { name: "crank" mass { value: 9 }
   inertia { xx { value: 9 } yy { value: 9 } zz { value: 90 } } }
@@ -157,7 +156,7 @@ recording { time { column: "t" } angle { hinge: "O" column: "o" unit: RADIAN }
   position { hinge: "S" column: "s" unit: METER } }
 )";
 
-// A stated speed takes the loop along, whichever joints its motion is described by.
+// A given speed moves the whole loop, whichever joints describe its motion.
 TEST(PhysicalSimulation, ALoopRunsThroughItsDeadCentres) {
   const SimulatedRun run = run_of(
       kSlider,
@@ -172,8 +171,8 @@ TEST(PhysicalSimulation, ALoopRunsThroughItsDeadCentres) {
   }
 }
 
-// A crank on a ball joint, a coupler and a rocker on a universal joint: three dimensions, in which
-// no joint determines the others well all the way round.
+// A crank on a ball joint, a coupler and a rocker on a universal joint: a spatial loop in which no
+// joint determines the others well all the way round.
 const std::string kSpatial = R"(name: "rsur"
 body { name: "crank" mass { value: 0.2 } inertia { xx { value: 0.0005 } yy { value: 0.00055 } zz {
   value: 0.0006 } } }
@@ -216,11 +215,11 @@ TEST(PhysicalSimulation, ASpatialLoopChangesItsCoordinates) {
       "duration_s: 3 multisine { motor: \"O\" ramp_s: 0.5 sine { frequency_hz: 0.5 amplitude: 2 "
       "} "
       "sine { frequency_hz: 1.1 amplitude: 6 } sine { frequency_hz: 2.3 amplitude: 6 } }";
-  // Coordinates change at other steps of the two, which is to make no difference.
+  // The two change coordinates at different steps, which must not matter.
   const SimulatedRun coarse = run_of(kSpatial, drive, 5e-4), fine = run_of(kSpatial, drive, 2.5e-4);
   ASSERT_EQ(coarse.angles.rows(), fine.angles.rows());
   EXPECT_GT(fine.angles.col(0).maxCoeff() - fine.angles.col(0).minCoeff(), 1.0);
-  EXPECT_LT((coarse.angles - fine.angles).cwiseAbs().maxCoeff(), 2e-4);  // 3e-5 is of the steps
+  EXPECT_LT((coarse.angles - fine.angles).cwiseAbs().maxCoeff(), 2e-4);  // steps: 3e-5
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Sensors of places and axes that are not square, from rig file over simulation and recording to
-// estimates.
+// Position sensors and sensors with cross-axis errors, from rig file over simulation and recording
+// to estimates.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-/// Two links that hang on one another, the first with an encoder.
+/// Two links in series, the first with an encoder.
 std::string placed_rig_text(const std::string& sensors, const std::string& columns) {
   return R"(
 body { name: "A" mass { value: 0.5 }
@@ -94,8 +94,8 @@ void expect_truth(const estimator::Calibration& found, const estimator::Mechanis
   }
 }
 
-// A joint without an encoder that a camera and a wire see: constants of both, and friction, with
-// the noise of every axis from its own column.
+// A joint without encoder that a camera and a wire encoder measure: constants of both, and
+// friction, with the noise of every axis from its own column.
 TEST(PlaceSensors, TellTheirConstantsAndAJointWithoutEncoder) {
   const Rig truth = placed_rig();
   Rig rig = placed_rig();
@@ -136,8 +136,8 @@ const char* const kImuColumns = R"(
   inertial { sensor: "imu" axis: ACCEL_Y column: "ay" unit: METER_PER_SECOND_SQUARED }
 )";
 
-// What a data sheet says of cross-axis sensitivity is enough: all six are free, those that motion
-// tells are found, those that it does not stay where they were known to be.
+// The cross-axis sensitivity of a data sheet is enough: all six are free, identifiable ones are
+// estimated, the others keep their prior.
 TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
   const Rig truth =
       parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + kImu, kImuColumns));
@@ -164,11 +164,11 @@ TEST(CrossAxes, AreFoundByTheirDeviationOfADataSheet) {
   };
   EXPECT_LT(deviation_of("imu.gyro_cross_xz"), 0.001);
   EXPECT_LT(deviation_of("imu.accel_cross_xy"), 0.005);
-  EXPECT_NEAR(deviation_of("imu.accel_cross_zx"), 0.02, 1e-4);  // nothing reads z
+  EXPECT_NEAR(deviation_of("imu.accel_cross_zx"), 0.02, 1e-4);  // nothing depends on z
 }
 
-// What a calibration writes back beside the deviation is where the next one starts; a prior of its
-// own counts for more.
+// A value that a calibration writes beside the deviation is the next start; a prior of its own
+// takes precedence.
 TEST(CrossAxes, KeepTheirFreedomBesideAValue) {
   const Rig rig =
       parse_rig("r.textproto", placed_rig_text(R"(inertial_sensor { name: "imu" body: "A"
@@ -189,8 +189,8 @@ TEST(CrossAxes, KeepTheirFreedomBesideAValue) {
   EXPECT_FALSE(share("imu.accel_cross_xz").free);
 }
 
-// Where the rig file does not know of such axes, the verdict says so with what to write; of square
-// axes it says nothing.
+// If the rig file omits cross-axis errors, the verdict reports it with the text to add. Without
+// such errors it does not.
 TEST(CrossAxes, ThatNobodyDescribedAreTold) {
   const std::string with_camera = kCamera;
   Rig truth = parse_rig("r.textproto", placed_rig_text(with_camera + kImu, kImuColumns));
@@ -220,8 +220,8 @@ TEST(CrossAxes, ThatNobodyDescribedAreTold) {
   EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kHolds) << square.verdict.sentence;
 }
 
-// Across a plane motion a gyroscope's axis should read nothing: what it does read moves no
-// estimate, and would only pass for noise.
+// A gyroscope axis across a planar motion should read nothing. Its readings change no estimate, and
+// would otherwise pass for noise.
 TEST(CrossAxes, ThatMoveNothingAreToldByWhatTheyAreOffBy) {
   const std::string columns = R"(
   inertial { sensor: "imu" axis: GYRO_X column: "gx" unit: RADIAN_PER_SECOND }

@@ -27,7 +27,7 @@ TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
   EXPECT_EQ(found->pendulum, 1);
   EXPECT_EQ(found->name, "2");
   EXPECT_EQ(found->command_max, 6.0);
-  // Hanging, a light arm gives way, which is faster.
+  // Hanging, a light arm yields, which is faster.
   const double g = 9.82, ml = 0.428 * 0.092, reach = 0.376;
   const double arm = 0.01 + 0.238 * 0.128 * 0.128 + 4e-4 + 1e-4 + 0.428 * reach * reach;
   const double moment = 0.01 + ml * 0.092 - std::pow(ml * reach, 2) / arm;
@@ -41,8 +41,8 @@ TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
               1e-3);
 }
 
-// Without an encoder of its own, with a motor of its own, with zero where it does not hang, or
-// where it follows another joint, nothing can.
+// Not if it has no encoder, a motor of its own, a zero that is not hanging, or mimics another
+// joint.
 TEST(SwingUpPlan, LeavesOutWhatCannotBeSwungUp) {
   const service::Rig furuta = rig("furuta");
   service::Rig other = furuta;
@@ -97,7 +97,7 @@ TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
   for (const daq::SwingUpSettings& each : {gains, most, least}) {
     EXPECT_TRUE(daq::SwingUp(each).faults().empty());
   }
-  // A calmer one pumps less, however far beyond its limits the plan was.
+  // A calmer plan pumps less, however far beyond its limits the plan was.
   const daq::SwingUpSettings calm =
       gains_of(rig, calmer_swing_up(rig, Eigen::Vector<double, 5>{1.0, 3.0, -3.0, 0.4, 0.2}, 0.5));
   EXPECT_EQ(calm.energy_gain, 4.0);
@@ -105,8 +105,8 @@ TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {
   EXPECT_EQ(calm.kick_command, -2.0);
 }
 
-// Pulses side by side are at their own heights at every sample, for any length and rate, and
-// nowhere do two add up.
+// Adjacent pulses have their own heights at every sample, for any length and rate, and no two add
+// up.
 TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
   const service::Rig furuta = rig("furuta");
   for (const double duration : {20.0, 13.37, 599.999}) {
@@ -130,7 +130,7 @@ TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
   }
 }
 
-// The law that is searched with is that of the scenario that is written.
+// The law used in the search must be that of the written scenario.
 TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
   const service::Rig furuta = rig("furuta");
   const SwingUpRig swing_up = *find_swing_up(furuta.mechanism, 0, 6.0);
@@ -155,7 +155,7 @@ TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
       EXPECT_NEAR(task.law->command(plan, time, joints, rates), told, 1e-5 * 6.0) << k << " " << i;
     }
   }
-  // Where a motion diverges nothing is commanded.
+  // If a motion diverges, the command is zero.
   EXPECT_EQ(task.law->command(task.law->draw(random), 2.0, Eigen::Vector2d(0.0, NAN),
                               Eigen::Vector2d(0.0, 1.0)),
             0.0);

@@ -8,8 +8,8 @@
 
 namespace service {
 
-/// A result as an estimate would fill it: two parameters, one of them at its bound and unseen, one
-/// hinge, two trajectories of 1 Hz with 3 mrad of difference and a sample that was not observed.
+/// An artificial result: two parameters, one of them at its bound and unidentifiable, one joint,
+/// two trajectories of 1 Hz with 3 mrad of difference and a missing sample.
 inline estimator::Calibration prepared_calibration() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   estimator::Calibration c;

@@ -74,7 +74,7 @@ TEST_F(Calibrated, TellsWhatItWasMadeFrom) {
                {"\"trajectories\": [", "\"simulated\": [", "\"timeS\": ["});
 }
 
-// The rig file written is that of --parameters, to the last bit, and calibrates to itself.
+// The written rig file equals that of --parameters to the last bit, and calibrates to itself.
 TEST_F(Calibrated, RigIsWrittenBack) {
   Rig by_values = load_rig(rig());
   apply_values(read_parameter_values(file("p.json")), by_values.mechanism);
@@ -115,7 +115,7 @@ TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
   const ProgramRun same = run("repeat --quiet " + file("p.json"));
   EXPECT_EQ(same.exit_code, 0) << same.err << same.out;
   expect_parts(same.out, {"Repeated: every estimate is within 0.01"});
-  // A result that says otherwise was not this one.
+  // A result with other content is another result.
   const std::string text = contents_of(file("p.json"));
   const auto at = text.find("\"value\": ") + 9;
   folder_->write("other.json", std::string(text).replace(at, text.find(',', at) - at, "0.011"));
@@ -124,7 +124,7 @@ TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
   expect_parts(other.out, {"NOT REPEATED"});
 }
 
-// Found beside the result; refused where it is another one, or nowhere.
+// Recordings beside the result are found; another or missing one is refused.
 TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
   const TemporaryFolder elsewhere;
   elsewhere.write("p.json", replaced(contents_of(file("p.json")), file("p.csv"), "/gone/p.csv"));
@@ -163,7 +163,7 @@ TEST_F(Calibrated, ThatIsNoneIsRefused) {
   expect_parts(wrong.err, {"val.json: is a result of 'rigcal validate'"});
 }
 
-// Every command that writes JSON tells date, version and hashes.
+// Every command that writes JSON includes date, version and hashes.
 TEST_F(Calibrated, AsAllResultsDo) {
   const std::string input = file("p.csv") + " --rig " + rig() + " --to 2 --quiet --parameters " +
                             file("p.json") + " --json " + file("j.json");
@@ -188,7 +188,7 @@ TEST(UtcDate, HonoursSourceDateEpoch) {
   EXPECT_EQ(utc_date().size(), 20U);
 }
 
-// A difference is in standard deviations; no number is no repetition.
+// Differences are in standard deviations; one that is not a number counts as not repeated.
 TEST(Repetition, FailsSafe) {
   estimator::ParameterEstimate before;
   before.name = "a";

@@ -1,4 +1,4 @@
-// What files hold that a rig file does not yet describe, and files that are no recordings.
+// Columns of files that no rig file describes yet, and files that are no recordings.
 #include "service/import/recording_columns.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ void put_column(hid_t file, const char* name, const std::vector<double>& values)
   H5Sclose(space);
 }
 
-/// A swing in a group, beside an index as PyTables makes it, a setting and a pandas table.
+/// A swing in a group, beside an index made by PyTables, a setting and a pandas table.
 void write_hdf5(const std::string& path) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   for (const char* group : {"run", "run/_i_table"}) {
@@ -70,8 +70,8 @@ void write_hdf5(const std::string& path) {
   H5Fclose(file);
 }
 
-// By its content, too, whatever it is called; an index beside a table is none of a person's
-// columns.
+// HDF5 is recognized by its content, whatever the file's name. The index beside a table is not
+// listed as a column.
 TEST(RecordingColumns, OfHdf5) {
   const TemporaryFolder folder;
   write_hdf5(folder.file("run.h5"));
@@ -107,7 +107,7 @@ TEST(RecordingColumns, OfWordsAreListedAsText) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   expect_parts(run.out, {"recording    text", "t_s             2"});
   EXPECT_EQ(run.out.find("note:"), std::string::npos) << run.out;
-  // A word among numbers is a fault of one row.
+  // Text among numbers is an error of that row.
   const RecordingColumns wrong = read_columns(folder.write("wrong.csv", "t_s,q\n0,1\n1,x\n"));
   EXPECT_TRUE(wrong.texts.empty());
   expect_parts(wrong.fault, {"wrong.csv:3:2", "'x' is not a finite number"});
@@ -135,7 +135,7 @@ TEST(RecordingColumns, OfMat) {
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   }
   EXPECT_EQ(std::ranges::count(names, "release_s"), 0);
-  // A rig that names the file's own variables reads these; its joints are called otherwise.
+  // A rig file that names the file's own variables uses them, with other joint names.
   const std::string rig = folder.file("rig.textproto");
   const ProgramRun init = run_rigcal(
       "init --kind double-pendulum --length 0.3,0.2 --no-motor --time time_s "
@@ -143,7 +143,7 @@ TEST(RecordingColumns, OfMat) {
       folder.file("run.mat") + " --out " + rig);
   ASSERT_EQ(init.exit_code, 0) << init.err;
   EXPECT_EQ(import_recording(folder.file("run.mat"), load_rig(rig)).summary.rows, 100);
-  // What rigcal-daq wrote has no columns, and says so.
+  // Output of rigcal-daq has no columns, and the message says so.
   expect_parts(refusal([&] { (void)read_columns(folder.file("run.mcap")); }),
                {"run.mcap", "rigcal export"});
 }
@@ -165,7 +165,7 @@ TEST(RecordingKinds, WhatIsNoRecordingSaysWhatToDo) {
   }
 }
 
-/// Two stretches, irregular and regular, a hole, a missing reading.
+/// Two time spans, irregular and regular, a gap, a missing reading.
 estimator::Recording uneven() {
   estimator::Recording recording{.name = "r", .segments = {}};
   for (int s = 0; s < 2; ++s) {
@@ -185,7 +185,7 @@ estimator::Recording uneven() {
   return recording;
 }
 
-// Without columns of the rig file's, and with: signs, units and zeros as it states them.
+// Without the rig file's columns and with them: signs, units and zeros as stated.
 TEST(RecordingCsv, IsReadBackWithItsRigFile) {
   const TemporaryFolder folder;
   Rig plain = load_rig(config("rig-furuta.textproto"));

@@ -14,7 +14,7 @@ namespace {
 
 using test_support::expect_parts;
 
-// Half a second with a hole of 20 samples and a trip; unfinished, as after a crash, if so wanted.
+// Half a second with a gap of 20 samples and a trip; optionally unfinished, as after a crash.
 void write_recording(const std::string& path, bool finished) {
   auto writer =
       proto::RecordingWriter::create(path, {.hinges = {"arm", "rod"},
@@ -71,7 +71,7 @@ TEST(RecordingCommands, ExportWritesEachFormatOnce) {
   EXPECT_EQ(contents_of(folder.file("run.csv")), csv);
 }
 
-// The recovered file is finished, holds the same samples, and says how the run ended.
+// The recovered file is finished, holds the same samples, and states how the run ended.
 TEST(RecordingCommands, RecoverMakesACutOffRecordingWhole) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), false);

@@ -23,7 +23,7 @@ std::vector<std::string> matches(const std::string& text, const std::string& pat
   return found;
 }
 
-/// The picture of one parameter, whose only piece lies as far from it as asked.
+/// The plot of one parameter, whose only piece is as far from it as requested.
 std::string forest_of(double value, double half_width) {
   estimator::ParameterEstimate estimate;
   estimate.name = "B.m";
@@ -36,8 +36,8 @@ std::string forest_of(double value, double half_width) {
   return svg_forest({piece}, {"all"}, {estimate}, {0});
 }
 
-// A tick at either end of an axis has its text inside the picture, which clips what is outside, and
-// clear of its neighbours. One tick alone would tell no scale.
+// A tick at either end of an axis has its text inside the picture, which is clipped, and clear of
+// its neighbours. A single tick would show no scale.
 TEST(ForestPicture, KeepsTheTextsOfTicksInside) {
   const std::string tick =
       "<text (x=\"[-0-9.]+\" y=\"[0-9.]+\") text-anchor=\"middle\" class=\"tick\">";
@@ -58,7 +58,7 @@ TEST(ForestPicture, KeepsTheTextsOfTicksInside) {
   }
 }
 
-// Sessions are named by what was done and when: the end alone tells neither, and neither may go.
+// Session names hold a subject and a time: a shortened name must keep both ends.
 TEST(ForestPicture, NamesAreToldApart) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(short_names({"run.csv", "run.csv", "other.csv"}, 15),
@@ -69,10 +69,10 @@ TEST(ForestPicture, NamesAreToldApart) {
             (Names{"release…9221042", "release…9221999", "release…9221042"}));
   EXPECT_EQ(short_names({"multisine-1795264085799221042", "chirp-1795264085799221042"}, 15),
             (Names{"multisi…9221042", "chirp-1…9221042"}));
-  // Alike at both ends: by number.
+  // Equal at both ends: numbered.
   EXPECT_EQ(short_names({"long-name-of-one-run.csv", "short.csv", "long-name-of-two-run.csv"}, 12),
             (Names{"recording 1", "recording 2", "recording 3"}));
-  // Characters of several bytes stay whole.
+  // Multi-byte characters stay whole.
   EXPECT_EQ(short_names({"äöüäöüäöüäöü"}, 5), (Names{"äö…öü"}));
 }
 
@@ -93,8 +93,8 @@ std::vector<std::size_t> bands_of(int size) {
   return bands;
 }
 
-// What paper keeps together is far less than half a page: a large matrix has bands of rows, about
-// as many in each, with the names of its columns over each.
+// On paper a block without page breaks must be far shorter than half a page. A large matrix is
+// split into bands of about equal numbers of rows, each with the column names above.
 TEST(CorrelationMatrix, BreaksBetweenBandsOfRows) {
   using Bands = std::vector<std::size_t>;
   EXPECT_EQ(bands_of(2), Bands{2});

@@ -1,4 +1,4 @@
-// Results of other commands than calibrate, where one may be given.
+// Results of other commands, given where one of calibrate is expected.
 #include "service/result/result_head.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(ResultHead, TellsWhatAResultIsOf) {
   EXPECT_EQ(name_of_result(head), "a result of 'rigcal compare' 0.1.0 of 2026-11-24T10:50:07Z");
 }
 
-// The command is looked at before the rest is read, whose fields are not a calibration's.
+// The command is checked before other fields are read, which may not be a calibration's.
 TEST(ResultHead, OnlyCalibrationsAreRepeated) {
   const TemporaryFolder folder;
   const ProgramRun run = run_rigcal("repeat " + folder.write("c.json", kCompared));

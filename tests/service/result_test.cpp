@@ -28,7 +28,7 @@ int count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// What a reader sees: the page without its scripts and their data.
+/// The visible page, without its scripts and their data.
 std::string without_scripts(std::string html) {
   for (std::size_t at = 0; (at = html.find("<script", at)) != std::string::npos;) {
     html.erase(at, html.find("</script>", at) - at);
@@ -36,7 +36,7 @@ std::string without_scripts(std::string html) {
   return html;
 }
 
-// The text goes through protobuf's own JSON parser: what it reads must be what was estimated.
+// Protobuf's own JSON parser must read back the estimated values.
 TEST(CalibrationJson, ReadsBackAsTheSchema) {
   const std::string json = calibration_json(prepared_calibration(), prepared_context());
   rigcal::v1::CalibrationResult result;
@@ -58,7 +58,7 @@ TEST(CalibrationJson, ReadsBackAsTheSchema) {
   EXPECT_EQ(result.null_directions(0).coefficients(1), 1.0);
 }
 
-// Readers index fields by name: those of value zero and of infinite value must be there too.
+// Programs index fields by name, so zero and infinite values must be present too.
 TEST(CalibrationJson, HoldsEveryFieldThatReadersIndex) {
   const std::string json = calibration_json(prepared_calibration(), prepared_context());
   for (const char* field :
@@ -111,7 +111,7 @@ TEST(CalibrationJson, HoldsWhatReadingsContradict) {
   EXPECT_EQ(only.shift(), 3.4);
 }
 
-// What follows from estimates by a tie stands behind them, with its deviation, wherever they stand.
+// Tied parameters are listed after the estimates, with their standard deviations.
 TEST(Results, HoldTiedParameters) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.tied = {{"C.J", "kg·m²", 0.0071, 4e-5, 0.009, 1e-9, INFINITY, false, 8e-5}};
@@ -142,13 +142,13 @@ TEST(CalibrationPage, IsSelfContainedAndComplete) {
                       "@media print", "angle [rad]", "residual [mrad]", "time [s]",
                       "cost per iteration", "1.b is not seen", "at bound", "</html>"});
   EXPECT_EQ(count_of(html, "measured</text>"), 2);          // legends
-  EXPECT_EQ(count_of(html, "− measured, RMSE 3 mrad"), 4);  // titles, each also for readers aloud
+  EXPECT_EQ(count_of(html, "− measured, RMSE 3 mrad"), 4);  // titles, each also for screen readers
   EXPECT_EQ(count_of(html, "<svg"), count_of(html, "</svg>"));
   for (const char* external : {"http:", "src=", "<link", "@import", "url("}) {
     EXPECT_EQ(page.find(external), std::string::npos) << external;
   }
   EXPECT_EQ(html.find("https:"), std::string::npos);
-  // Readings of two segments, the cost, the use; the correlation of two parameters needs both seen.
+  // Readings of two segments, the cost, the use; a correlation needs two identifiable parameters.
   EXPECT_EQ(count_of(page, "<script type=\"application/json\""), 4);
   EXPECT_EQ(count_of(page, "<script"), count_of(page, "</script>"));
   EXPECT_EQ(count_of(html, "<table"), count_of(html, "<caption>"));
@@ -156,7 +156,7 @@ TEST(CalibrationPage, IsSelfContainedAndComplete) {
   EXPECT_EQ(html.find("nan"), std::string::npos);
 }
 
-/// The prepared result with two parameters that the data see together, and a prior on one.
+/// The prepared result with two correlated parameters, and a prior on one.
 estimator::Calibration correlated_calibration() {
   estimator::Calibration c = prepared_calibration();
   c.parameters = {{"A.J", "kg·m²", 0.004, 1e-5, 0.01, 1e-9, INFINITY, false, 2e-5},
@@ -171,8 +171,8 @@ estimator::Calibration correlated_calibration() {
   return c;
 }
 
-// An interval printed from other numbers than the
-// estimate's, or a prior left out, would mislead whoever publishes it.
+// An interval from other numbers than the estimate's, or an omitted prior, would mislead whoever
+// publishes it.
 TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
   expect_parts(html, {"0.003980 … 0.004020", "0.00450 ± 0.00020", "≥ 1e-9", "class=\"prior\"",
@@ -181,14 +181,14 @@ TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
   EXPECT_EQ(without.find("class=\"prior\""), std::string::npos);
 }
 
-// With a correlation of 0.8, knowing the other parameter would shrink a deviation by
+// With a correlation of 0.8, knowing the other parameter would shrink a standard deviation by
 // sqrt(1 − 0.8²) = 0.6: a factor of 1/0.6 = 1.7.
 TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
   expect_parts(html, {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
                       "A.m cannot be told from zero", ">1.7</td>", ">0.0000060</td>", "A.m (0.8)",
                       "Correlation of the estimates"});
-  // A parameter that does nothing is its own direction: there is nothing to change together.
+  // A parameter without effect is its own null direction, without partners.
   estimator::Calibration lone = correlated_calibration();
   lone.null_directions = {{"A.m has no effect", Eigen::Vector2d(0.0, 1.0)}};
   lone.initial_null_directions = lone.null_directions;
@@ -223,8 +223,8 @@ TEST(CalibrationPage, TellsTheQualityOfTheDataAndTheOptions) {
   EXPECT_EQ(count_of(html, "class=\"gap\""), 1);
 }
 
-// Every solve is a problem of its own; joined, they would look like a cost that rises. Rounds of
-// one stage have one name in the legend.
+// Every solve is a separate problem; joined, they would look like a rising cost. Rounds of one
+// stage share a name in the legend.
 TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   estimator::Calibration c = prepared_calibration();
   EXPECT_EQ(calibration_page(c, prepared_context()).find("do not compare"), std::string::npos);
@@ -249,7 +249,7 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   EXPECT_EQ(count_of(html, ">with the rig&#39;s friction</text>") +
                 count_of(html, ">with the rig's friction</text>"),
             1);
-  // A line is broken where its second solve begins: pen down twice.
+  // A line is interrupted where its second solve begins: two "move to" commands.
   const std::size_t line = html.find("class=\"line series-2\"");
   ASSERT_NE(line, std::string::npos);
   const std::string path = html.substr(html.rfind("<path", line), line - html.rfind("<path", line));
@@ -257,7 +257,7 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   expect_parts(page, {"\"iteration\",\"data\":{\"values\":[0,1,2,2,2,3,3.5,4,5]}"});
 }
 
-// On paper a figure stands without the text around it; its picture and data can be had alone.
+// On paper a figure stands alone; its image and data can be downloaded separately.
 TEST(CalibrationPage, HasACaptionForEveryFigure) {
   estimator::Calibration c = correlated_calibration();
   c.correlation = Eigen::MatrixXd::Identity(2, 2);
@@ -274,7 +274,7 @@ TEST(CalibrationPage, HasACaptionForEveryFigure) {
                       "from [s],to [s],what,samples used\\u000a"});
 }
 
-// A page that does not say when, by whom and of which files it was made cannot be cited.
+// A page without its date, program and input files cannot be cited.
 TEST(CalibrationPage, SaysWhereItComesFrom) {
   CalibrationContext context = prepared_context();
   context.date = "2026-11-22T20:15:33Z";
@@ -288,7 +288,7 @@ TEST(CalibrationPage, SaysWhereItComesFrom) {
        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "0123abcd", "4711"});
 }
 
-// What was held back must be seen where it was read, and findings where they were found.
+// Rejected readings and findings must be drawn at their times.
 TEST(CalibrationPage, DrawsWhatWasHeldBackAndFound) {
   estimator::Calibration calibration = prepared_calibration();
   estimator::Finding finding;
@@ -307,18 +307,18 @@ TEST(CalibrationPage, DrawsWhatWasHeldBackAndFound) {
   EXPECT_EQ(count_of(calibration_page(calibration, context), "held back pivot"), 0);
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
   const std::string html = calibration_page(calibration, context);
-  EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that holds 0.5 s
-  // What was done stands in a column of its own, where anything was.
+  EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that contains 0.5 s
+  // The treatment is in its own column, if there was any.
   EXPECT_EQ(count_of(finding_section(calibration.findings), ">rigcal<"), 1);
   finding.treatment.clear();
   EXPECT_EQ(count_of(finding_section({finding}), ">rigcal<"), 0);
-  // A point is a mark by itself; stretches of the segment are shaded in both its charts.
+  // A point is a single mark; time spans of the segment are shaded in both its charts.
   EXPECT_EQ(count_of(html, "<title>one outlier at 0.5 s"), 0);
   EXPECT_EQ(count_of(html, "<title>it slips (held back)</title>"), 4);
   EXPECT_EQ(count_of(html, "class=\"mark\""), 4);
 }
 
-// A file or parameter name must not become markup.
+// File and parameter names must be escaped.
 TEST(CalibrationPage, EscapesNames) {
   const std::string html = calibration_page(prepared_calibration(), prepared_context());
   expect_parts(html, {"1.&lt;b&gt;", "run &amp; more.csv"});
@@ -348,7 +348,7 @@ TEST(Decimation, KeepsSpikesAndGaps) {
       std::any_of(kept.begin(), kept.end(), [&](std::size_t k) { return std::isnan(y[k]); }));
 }
 
-// The cost of a fit that hardly falls: ticks of four digits were 20203, 20203, 20202, 20202.
+// The cost of a fit that hardly falls: ticks with four digits were 20203, 20203, 20202, 20202.
 TEST(Chart, WritesTicksApartAndWhatTheyHaveInCommonOnce) {
   Chart chart{.title = "Cost", .x_label = "iteration", .y_label = "cost", .series = {}};
   chart.series = {{"", "measured", {0.0, 1.0, 2.0}, {20203.17, 20202.61, 20202.42}}};
@@ -365,7 +365,7 @@ TEST(Chart, WritesTicksApartAndWhatTheyHaveInCommonOnce) {
   EXPECT_NE(close.find(">0.010<"), std::string::npos) << close;
 }
 
-// Degenerate charts must draw: a single point, a constant, nothing observed.
+// Degenerate charts must be drawn: a single point, a constant, no observation.
 TEST(Chart, SurvivesDegenerateData) {
   for (const std::vector<double>& y : {std::vector<double>{1.0, 1.0}, {NAN, NAN}, {0.0, -0.0}}) {
     Chart chart;
@@ -376,12 +376,12 @@ TEST(Chart, SurvivesDegenerateData) {
   }
 }
 
-// The estimator judges (verdict_test.cpp); here its word becomes a warning for the hinge.
+// The estimator decides (verdict_test.cpp); here its verdict becomes a warning for the joint.
 TEST(DescribeMisfit, WarnsOfAHingeWhoseMotionIsNotExplained) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.refined = true;
   EXPECT_TRUE(describe_misfit(calibration).empty());
-  calibration.simulation.front().rmse = 0.5;  // of a motion of 1/√2
+  calibration.simulation.front().rmse = 0.5;  // for a motion of 1/√2
   ASSERT_EQ(describe_misfit(calibration).size(), 1U);
   expect_parts(describe_misfit(calibration).front(),
                {"does not follow", "71 % of the motion", "unit"});
@@ -404,7 +404,7 @@ estimator::Calibration judged_calibration() {
   return calibration;
 }
 
-// Each field from what it is of, and not from its neighbour.
+// Each field must hold its own value, not its neighbour's.
 TEST(CalibrationJson, HoldsTheEvidence) {
   rigcal::v1::CalibrationResult result;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
@@ -432,7 +432,7 @@ TEST(CalibrationJson, HoldsTheEvidence) {
   EXPECT_EQ(result.combinations(0).unit(), "kg·m²/(N·m/V)");
 }
 
-// The verdict is the first thing said, and a result that explains nothing is not called one.
+// The verdict comes first, and a result without fit is not presented as one.
 TEST(ResultTable, BeginsWithTheVerdict) {
   estimator::Calibration calibration = judged_calibration();
   const std::string text = format_calibration(calibration, 0.25);

@@ -16,7 +16,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-// A pendulum, one statement a line so that messages can be located.
+// A pendulum, one statement per line so that messages can be located.
 const char* const kPendulum = R"(name: "p"
 body {
   name: "B"
@@ -50,7 +50,7 @@ std::string refusal_of(const std::string& text) {
   return refusal([&] { (void)parse_rig("r.textproto", text); });
 }
 
-// Friction may rise from rest where the file says so, from nothing at the least.
+// Friction may rise from rest if the file says so, starting from zero at the least.
 TEST(RigFile, StribeckExcessMayLieBelowZero) {
   const std::string friction =
       "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
@@ -71,8 +71,8 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
                {"r.textproto:12:1:", "1.tau_delta", "1.tau_c", "rest"});
 }
 
-// What a law states of its fields is what the schema has, of a joint that turns and of one that
-// slides, and it is found again where it stands.
+// A law's table of fields must match the schema, for revolute and prismatic joints, and its place
+// in the file is found again.
 TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
   const std::string friction =
       "friction { viscous { value: 1e-3 free: true lower: 1e-6 upper: 1 "
@@ -94,8 +94,8 @@ TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
   }
 }
 
-// No body has one moment above the sum of the others. That is told of one that turns about several
-// axes; of one that turns about one alone, nothing sees the others, whatever stands there.
+// No body has one principal moment above the sum of the others. For a body that rotates about
+// several axes this is an error. With a single axis the others have no effect and are not checked.
 TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
   const std::string too_large =
       edited("zz { value: 0.01 free: true }", "zz { value: 0.03 free: true }");
@@ -119,8 +119,8 @@ TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
                {"r.textproto:2:1", "'B'", "triangle inequality", "correct the inertia"});
 }
 
-// Every unit of time and of angle by its factor: one that is off by a thousand is refused later, at
-// the sampling period, but one that stands for another would pass.
+// Every unit of time and of angle has its factor. One that is off by a thousand would be refused
+// later for its sampling period, but one exchanged for another would not.
 TEST(RigFile, UnitsOfTheRecordingAreTheirFactors) {
   const auto format_with = [](const std::string& from, const std::string& to) {
     return *parse_rig("r.textproto", edited(from, to)).format;
@@ -174,7 +174,7 @@ TEST(RigFile, ColumnsCarrySignUnitAndOffset) {
   EXPECT_DOUBLE_EQ(rig.format->controls.at(0).scale, 2.0);
 }
 
-// Frames are built from an axis and a mark that need be neither unit nor perpendicular.
+// Frames are built from an axis and a mark that need be neither normalized nor perpendicular.
 TEST(RigFile, HingeFramesAreOrthonormalised) {
   const Rig rig = parse_rig("r.textproto", edited("axis { z: 1 } zero_direction { y: -1 }",
                                                   "axis { z: 2 } zero_direction { y: -3 z: 7 }"));
@@ -205,12 +205,12 @@ struct BadRig {
   const char* name;
   const char* from;
   const char* to;
-  std::vector<std::string> message;  // parts that the message must have
+  std::vector<std::string> message;  // required parts of the message
 };
 
 class RigFileRefuses : public ::testing::TestWithParam<BadRig> {};
 
-// Every fault must come with file, line and column, name what is wrong and say what to do.
+// Every error must have file, line and column, name its subject and give a remedy.
 TEST_P(RigFileRefuses, WithPlaceCauseAndRemedy) {
   const BadRig& bad = GetParam();
   expect_parts(refusal_of(edited(bad.from, bad.to)), bad.message);

@@ -30,7 +30,7 @@ ParameterEstimate estimate(const std::string& name, double value, double deviati
   return made;
 }
 
-/// Estimates of all that is free, with digits that only an exact text keeps, and what follows.
+/// Estimates of all free and tied parameters, with digits that only an exact text keeps.
 CalibratedRig artificial(Mechanism& mechanism, double factor) {
   CalibratedRig rig{.estimates = {}, .tied = {}, .kept = {}, .headline = "Calibrated by rigcal 1"};
   for (Parameter& parameter : mechanism.parameters) {
@@ -71,7 +71,7 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// Every comment of a file, without what lies in a chain.
+/// Every comment of a file, except those inside a chain.
 std::vector<std::string> comments_of(const std::string& text) {
   std::vector<std::string> comments;
   std::istringstream lines(text);
@@ -82,8 +82,8 @@ std::vector<std::string> comments_of(const std::string& text) {
   return comments;
 }
 
-// Of every rig in configs: values to the last bit, freedom, bounds and priors as they were, no
-// comment lost; and once more, without deviations piling up.
+// Every rig in configs: values equal to the last bit, freedom, bounds, priors and comments kept.
+// Written twice, the standard deviations must not accumulate.
 TEST(RigOut, RoundTripsEveryRig) {
   int rigs = 0;
   for (const auto& entry : std::filesystem::directory_iterator(config(""))) {
@@ -109,8 +109,8 @@ TEST(RigOut, RoundTripsEveryRig) {
   EXPECT_GE(rigs, 13);
 }
 
-// Where drag of the air acts is given in the body's frame and stays there, wherever the centre of
-// mass is found; a point that is free itself is written.
+// The point of air drag is given in the body's frame and stays there, whatever the estimated centre
+// of mass. A free point is written.
 TEST(RigOut, KeepsWhereTheAirActs) {
   const std::string head =
       "body { name: \"B\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } "
@@ -183,14 +183,14 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
        "viscous { value: 200e-6; free: true } }  # ± 30e-6\n"});
 }
 
-// The estimate of what motion sees is written whatever the file keeps of what it does not.
+// The estimate of an identifiable moment is written even if it is inconsistent with the fixed ones.
 TEST_F(PendulumOut, WritesAMomentThatTheKeptOnesDoNotAdmit) {
   const WrittenRig written = write(
       {.estimates = {estimate("rod.J_zz", 0.05, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"});
   EXPECT_EQ(at(read(written), "rod.J_zz").value, 0.05);
 }
 
-// What the file leaves at its default is written where it would stand.
+// Fields that the file omits are added at their place.
 TEST_F(PendulumOut, AddsWhatIsLeftOut) {
   const WrittenRig written =
       write({.estimates = {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6),
@@ -208,7 +208,7 @@ TEST_F(PendulumOut, AddsWhatIsLeftOut) {
   EXPECT_EQ(at(mechanism, "gravity.tilt_x").value, 0.002);
 }
 
-// What makes a joint driven is not added; what is of a recording is not of the rig.
+// Fields that would make a joint driven are not added, nor are parameters of a recording.
 TEST_F(PendulumOut, TellsWhatCannotBeWritten) {
   const WrittenRig written = write({.estimates = {estimate("p slip at 3.2 s", 0.1, 1e-3)},
                                     .tied = {},
@@ -219,7 +219,7 @@ TEST_F(PendulumOut, TellsWhatCannotBeWritten) {
   expect_parts(written.notes[1], {"p slip at 3.2 s", "of the recording"});
 }
 
-// A prior without a mean is about the value of then.
+// A prior without a mean is centred at the earlier value.
 TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
   replace("zz { value: 0.01 free: true }",
           "zz { value: 0.01 free: true prior_standard_deviation: 1e-3 }");
@@ -234,7 +234,7 @@ TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
   EXPECT_EQ(made.prior_standard_deviation, 1e-6);
 }
 
-// A value below zero lets the excess be below zero; its estimate above zero must not forbid it.
+// A negative value permits a negative excess; a positive estimate must not forbid it.
 TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
   replace("friction { viscous",
           "friction { stribeck_torque { value: -1e-3 free: true } "
@@ -247,7 +247,7 @@ TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
   EXPECT_LT(at(mechanism, "p.tau_delta").lower, -1.0);
 }
 
-// A tied value that the file states too must go on agreeing with its tie.
+// A tied value that the file also states must keep satisfying its tie.
 TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
   text_ +=
       "quantity { name: \"half\" unit: \"kg·m²\" is { value: 0.005 free: true } }\n"
@@ -261,7 +261,7 @@ TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
   expect_parts(written.notes[0], {"rod.J_xx: follows from the others"});
 }
 
-// The links of a chain come apart.
+// The links of a chain become separate bodies.
 TEST(RigOut, WritesAChainsLinks) {
   const std::string path = config("rig-chain3.textproto");
   const WrittenRig written = write_rig(

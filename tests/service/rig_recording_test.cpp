@@ -31,7 +31,7 @@ recording { time { column: "t" unit: )" +
                                       angle_unit + " } }");
 }
 
-// A slow motion whose time stamps stand so many units apart.
+// A slow motion with time stamps this many units apart.
 std::string slow_motion(double spacing) {
   std::ostringstream csv;
   csv << "t,x\n";
@@ -39,8 +39,7 @@ std::string slow_motion(double spacing) {
   return csv.str();
 }
 
-// Every unit of the schema by its own measure. A unit that the schema gains has no row here and
-// fails.
+// Every unit of the schema is converted to seconds. A new unit without a row here fails the test.
 TEST(RigRecording, EveryTimeUnitIsReadInSeconds) {
   const std::map<std::string, double> millisecond = {
       {"SECOND", 0.001}, {"MILLISECOND", 1.0}, {"MICROSECOND", 1000.0}};
@@ -69,7 +68,7 @@ TEST(RigRecording, EveryAngleUnitIsReadInRadians) {
   }
 }
 
-// Text-format protobuf takes any number where a name of an enumerator belongs.
+// Text-format protobuf accepts any number in place of an enumerator's name.
 TEST(RigRecording, RefusesUnitsThatAreNumbers) {
   for (const char* number : {"7", "-1"}) {
     test_support::expect_parts(test_support::refusal([&] { (void)pendulum(number, "RADIAN"); }),

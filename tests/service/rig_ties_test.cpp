@@ -15,7 +15,7 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-// Two links, whose points are given from the upper joint of each; one statement a line.
+// Two links, whose points are given from the upper joint of each; one statement per line.
 const char* const kArms = R"(name: "arms"
 body {
   name: "A"
@@ -68,8 +68,8 @@ TEST(RigTies, GiveTiedParametersTheirValues) {
   EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("B.m")));
 }
 
-// Points are stated where they lie on the body; the centre of mass moves all of them together, so
-// that the distance from joint to joint stays what was measured.
+// Points are given on the body. The centre of mass shifts all of them together, so the measured
+// distance between joints is kept.
 TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
   Rig rig = parse_rig("r.textproto", kArms);
   EXPECT_DOUBLE_EQ(value_of(rig, "1.b_x"), -0.08);
@@ -83,8 +83,7 @@ TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
   EXPECT_FALSE(varies(rig.mechanism, rig.mechanism.find_parameter("2.a_y")));
 }
 
-// A point that the file ties, on a body with a centre of mass of its own, is tied in that body's
-// frame.
+// A point that the file ties, on a body with its own centre of mass, is tied in that body's frame.
 TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
   const Rig rig = parse_rig(
       "r.textproto", tied_rig("tie { parameter: \"2.b\"",
@@ -94,7 +93,7 @@ TEST(RigTies, PointsMayBeTiedInTheFrameOfTheBody) {
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.25 - 0.08);
 }
 
-// Centres of mass are parameters like others: those of equal bodies are tied to one another.
+// Centres of mass are ordinary parameters: those of equal bodies can be tied.
 TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
   Rig rig = parse_rig("r.textproto",
                       tied_rig("  name: \"B\"\n", "  name: \"B\"\n  center_of_mass { }\n") +

@@ -16,8 +16,8 @@
 #include "service/import/robot/robot_text.hpp"
 #include "tests/support/source_folder.hpp"
 
-// Rig files become robots' descriptions and rig files again, with the same bodies and joints: two
-// roundings of a number near one, or of a turn, stay below 1e-12.
+// Rig files are converted to robot descriptions and back, with the same bodies and joints. Two
+// roundings of a number near one, or of an angle, stay below 1e-12.
 
 namespace service {
 namespace {
@@ -28,9 +28,9 @@ using estimator::Mechanism;
 
 constexpr double kExact = 1e-12;
 
-// Turns about slanted axes by slanted frames, one at the place where roll and yaw are one; a slide;
-// a link without mass between two axes; parts fixed to the arm and to the ground; a link that is
-// called as a word of rig files is.
+// Rotations about tilted axes in tilted frames, one at the singularity of roll and yaw; a prismatic
+// joint; a massless link between two axes; parts fixed to the arm and to the ground; a link named
+// like a keyword of rig files.
 const std::string kArm = R"(<robot name="arm &amp; hand">
   <link name="base"/>
   <link name="upper"><inertial><origin xyz="0.1 -0.02 0.3" rpy="0.3 -0.2 1.1"/><mass value="2.5"/>
@@ -84,7 +84,7 @@ void expect_same_frames(const Joint& a, const Joint& b) {
   EXPECT_LE((a.frame_b.col(0) - b.frame_b.col(0)).norm(), kExact) << a.name;
 }
 
-/// Every quantity of bodies, these ones of joints, and how all are turned.
+/// Compares every quantity of bodies, these ones of joints, and all orientations.
 void expect_same(const Rig& a, const Rig& b, const std::vector<HingeQuantity>& quantities) {
   const Mechanism &x = a.mechanism, &y = b.mechanism;
   ASSERT_EQ(x.bodies.size(), y.bodies.size());
@@ -157,7 +157,7 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
   }
 }
 
-// Links without mass are joints of one body there, each about an axis of its own.
+// Massless links become several joints of one body there, each about its own axis.
 TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   const Rig first = rig_of(kArm);
   const RobotText mjcf = mjcf_text(robot_of(first), {});
@@ -170,7 +170,7 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
     ASSERT_GE(k, 0) << parameter.name;
     EXPECT_EQ(parameter.value, second.mechanism.parameters[static_cast<std::size_t>(k)].value);
   }
-  // Bodies are where they were, at any angles.
+  // Bodies have the same poses at any angles.
   Eigen::VectorXd angles(4);
   angles << 0.3, -1.2, 2.5, 0.04;
   const auto x = estimator::place_bodies(first.mechanism, angles);
@@ -183,7 +183,7 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   }
 }
 
-/// Of what each format has, with names as they are.
+/// The features that each format supports, with unchanged names.
 void expect_round_trips(const std::string& text, bool is_tree) {
   const Rig rig = parse_rig("rig", text);
   if (is_tree) expect_same(rig, rig_of(urdf_text(robot_of(rig), {}).text), kOfUrdf);
@@ -207,8 +207,8 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
   }
 }
 
-// A body that turns about z alone, with a moment about z that no body has beside those about x and
-// y, which nothing sees: these are raised, and that is told.
+// A body that rotates about z alone, with a moment about z that is inconsistent with those about x
+// and y, which have no effect: these are raised, and that is reported.
 TEST(RobotRoundTrip, MomentsThatNothingSeesAreRaisedToThoseOfABody) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
   for (const double zz : {0.019, 0.05}) {
@@ -226,7 +226,7 @@ TEST(RobotRoundTrip, MomentsThatNothingSeesAreRaisedToThoseOfABody) {
   }
 }
 
-// What shipped rigs do not have: springs, back EMF and a shaft on a slide, a table that leans far.
+// Not in shipped rigs: springs, back EMF and a shaft on a prismatic joint, a strongly tilted table.
 const std::string kCart = R"(name: "cart"
 body { name: "cart" mass { value: 0.7 }
   inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }
@@ -271,7 +271,7 @@ TEST(RobotRoundTrip, JointsThatFollowOthersComeBack) {
   }
 }
 
-// What the air does to bodies has no place there, and is told once a body.
+// Air drag cannot be represented there, and is reported once per body.
 TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
   std::string text = kCart;
   text.insert(text.find("  center_of_mass"), "  air_drag { coefficient { value: 0.01 } }\n");
@@ -285,7 +285,7 @@ TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
   EXPECT_EQ(told(kCart), 0);
 }
 
-// Seen from its other end a joint turns about the opposite axis.
+// Seen from its other end a joint rotates about the opposite axis.
 TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   std::string text = kCart;
   const auto swap = [&](const std::string& a, const std::string& b) {

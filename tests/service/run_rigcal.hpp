@@ -12,14 +12,14 @@
 
 namespace service {
 
-/// What a run of the program left.
+/// Output and exit code of a run of the program.
 struct ProgramRun {
   int exit_code = -1;  ///< 128 + signal when a signal ended it
   std::string out;
   std::string err;
 };
 
-/// A folder of its own for files that a test writes.
+/// A separate folder for files that a test writes.
 class TemporaryFolder : public test_support::TemporaryFolder {
  public:
   std::string write(const std::string& name, const std::string& text) const {

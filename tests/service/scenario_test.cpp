@@ -17,7 +17,7 @@ const std::string kConfigs = test_support::source_folder() + "/configs/";
 
 Rig furuta() { return load_rig(kConfigs + "rig-furuta.textproto"); }
 
-// Catches a scenario file that the schema has left behind or that names hinges of another rig.
+// Catches a scenario file that is out of date with the schema or names joints of another rig.
 TEST(ScenarioFiles, LoadForTheirRig) {
   const Rig rig = furuta();
   for (const char* file :
@@ -67,7 +67,7 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
                {"s.textproto:2:", "finite"});
 }
 
-// A rig's own limits hold where the scenario states none; the scenario's where they are tighter.
+// The rig's own limits hold if the scenario states none, and the scenario's if they are tighter.
 TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
   const std::string step = "duration_s: 1 step { motor: \"1\" command: 2 } ";
   const auto limits = [&](const std::string& more) {
@@ -89,7 +89,7 @@ TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
       std::isinf(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max));
 }
 
-// What rigcal-daq refuses to run is not simulated with another command either.
+// A scenario that rigcal-daq refuses is not simulated with a modified command either.
 TEST(ScenarioFiles, CommandBeyondTheLimitsIsRefused) {
   const auto refusal_of = [](const std::string& text) {
     return refusal([&] { (void)parse_scenario("s.textproto", text, furuta()); });

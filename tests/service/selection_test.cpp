@@ -101,12 +101,12 @@ TEST(ParameterEdits, RefuseWhatMakesNoSense) {
 }
 
 // White noise of 0.01 on a swing of 1 rad at 1 Hz and 1 kHz: the swing's third difference is
-// (2π·1e-3)³ = 2.5e-7, far below the noise. 20 000 differences scatter the median by 1 %.
+// (2π·1e-3)³ = 2.5e-7, far below the noise. With 20 000 differences the median scatters by 1 %.
 TEST(ColumnStatistics, NoiseIsToldFromMotion) {
   std::vector<double> values;
   unsigned state = 1;
   for (int k = 0; k < 20000; ++k) {
-    double uniform_sum = 0.0;  // of twelve: nearly normal with variance 1
+    double uniform_sum = 0.0;  // sum of twelve: nearly normal with variance 1
     for (int i = 0; i < 12; ++i) {
       state = state * 1664525U + 1013904223U;
       uniform_sum += state / 4294967296.0;
@@ -120,7 +120,7 @@ TEST(ColumnStatistics, NoiseIsToldFromMotion) {
   EXPECT_EQ(steps.high, 2.0);
 }
 
-// Of a clock the rounding of its digits is no noise; what jitters, or rises and falls, has one.
+// Rounding of a clock's digits is not noise; a clock that jitters, or rises and falls, has noise.
 TEST(ColumnStatistics, EvenStepsHaveNoNoise) {
   std::vector<double> clock, written, jittering, falling;
   for (int k = 0; k < 2000; ++k) {

@@ -60,7 +60,7 @@ SimulatedRun simulate_both(const Rig& rig) {
   return simulate(rig, parse_scenario("s.textproto", kScenario, rig), 1e-3);
 }
 
-/// A recording of the run, with channels and motors the other way round than the rig file.
+/// A recording of the run, with channels and motors in the reverse order of the rig file.
 void write_recording(const SimulatedRun& run, const std::string& path,
                      const std::vector<std::string>& motors = {"elbow", "shoulder"}) {
   auto writer = proto::RecordingWriter::create(
@@ -82,7 +82,7 @@ void write_recording(const SimulatedRun& run, const std::string& path,
   ASSERT_TRUE(writer.value().finish().ok());
 }
 
-// Each motor is simulated under its own excitation, limits and delay.
+// Each motor is simulated with its own excitation, limits and delay.
 TEST(SeveralMotors, AreSimulatedEachUnderItsOwnExcitation) {
   const Rig rig = arm();
   const SimulatedRun run = simulate_both(rig);
@@ -124,7 +124,7 @@ TEST(SeveralMotors, AreHeldToTheirLimitsInASimulation) {
                {"\"elbow\" has an excitation already"});
 }
 
-// A duty is at most 1, stated or not.
+// A duty is at most 1, whether stated or not.
 TEST(SeveralMotors, TakeADutyUpToOne) {
   EXPECT_EQ(arm().hinge_facts[1].control_max, 1.0);
   EXPECT_EQ(arm().hinge_facts[0].control_max, 12.0);
@@ -139,8 +139,8 @@ TEST(SeveralMotors, TakeADutyUpToOne) {
                {"arm.textproto:22", "\"elbow\", 1 duty"});
 }
 
-// Controls are found by the joints that the recording names: taken by their place, each motor would
-// be calibrated with the other's command.
+// Controls are assigned by the joints that the recording names. By position, each motor would be
+// calibrated with the other's command.
 TEST(SeveralMotors, AreFoundInARecordingByTheirJoints) {
   const TemporaryFolder folder;
   const Rig rig = arm();

@@ -41,8 +41,8 @@ Scenario scenario_of(const std::string& text) {
   return parse_scenario("s.textproto", text, pendulum());
 }
 
-// Period of small oscillations 2π √((J + m l²) / (m g l)); SPOOK is of first order, so at
-// h = 1e-4 its angle strays by O(h) after one period.
+// Period of small oscillations 2π √((J + m l²) / (m g l)). SPOOK is of first order, so at h = 1e-4
+// its angle is off by O(h) after one period.
 TEST(Simulation, PendulumSwingsWithItsPeriod) {
   const double period = 2.0 * std::numbers::pi * std::sqrt(0.005 / (0.4 * 9.81 * 0.1));
   const Scenario scenario =
@@ -55,7 +55,7 @@ TEST(Simulation, PendulumSwingsWithItsPeriod) {
   EXPECT_NEAR(run.angles(k / 2, 0) + 0.25, -0.01, 2e-4);
 }
 
-// The command acts a delay of 12.5 ms late: until then the pendulum hangs still, and the step in
+// The command acts with a delay of 12.5 ms: until then the pendulum hangs still, and the step in
 // which the delay ends gets half the command. Shortly after, angle = K u / (2 J) t².
 TEST(Simulation, CommandActsAfterTheDelay) {
   const Scenario scenario =
@@ -87,8 +87,8 @@ TEST(Simulation, EncodersRoundToCountsAndNoiseRepeatsWithItsSeed) {
   EXPECT_NEAR(rms, 0.01, 0.0016);
 }
 
-// The scenario file's gain and frequency must pump the demo rig over the top: a wrong sign only
-// spins the arm, the frequency of the pendulum on a fixed pivot stalls at 2.1 rad.
+// The scenario file's gain and frequency must swing the demo rig over the top: a wrong sign only
+// spins the arm, and the frequency of the pendulum on a fixed pivot stalls at 2.1 rad.
 TEST(Simulation, SwingUpPassesTheUpright) {
   const std::string configs = test_support::source_folder() + "/configs/";
   Rig rig = load_rig(configs + "rig-furuta.textproto");
@@ -99,7 +99,7 @@ TEST(Simulation, SwingUpPassesTheUpright) {
   EXPECT_GT(run.angles.col(1).cwiseAbs().maxCoeff(), std::numbers::pi);
 }
 
-// What simulate writes, calibrate must read: units, signs, offsets and scales undone and redone.
+// `calibrate` must read the output of `simulate` with its units, signs, offsets and scales.
 TEST(Simulation, RecordingReadsBackAsSimulated) {
   const Rig rig = pendulum();
   const SimulatedRun run =
@@ -137,7 +137,7 @@ TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
                {"--step", "does not divide", "use 250e-6 s"});
 }
 
-// What could never be kept, or never end, is refused before it begins, with what to change.
+// A simulation too large to store or to finish is refused at the start, with a remedy.
 TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
   const Scenario long_run = scenario_of("duration_s: 9000 rate_hz: 10000 release { }");
   expect_parts(refusal([&] { (void)simulate(pendulum(), long_run, 1e-4); }),
@@ -150,7 +150,7 @@ TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
   }
 }
 
-// A step longer than the sampling period is what the paper uses: samples then come once a step.
+// A step longer than the sampling period, as in the paper: samples then come once per step.
 TEST(Simulation, LongStepsAreSampledOnceAStep) {
   const SimulatedRun run = simulate(pendulum(), scenario_of("duration_s: 1 release { }"), 0.01);
   EXPECT_EQ(run.angles.rows(), 101);

@@ -1,4 +1,4 @@
-// Where simulations of rigs with loops begin.
+// Start configurations of simulations of rigs with loops.
 #include "service/simulation/start_assembly.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::string initial(const std::string& joint, double angle) {
   return "initial { hinge: \"" + joint + "\" angle_rad: " + std::to_string(angle) + " } ";
 }
 
-/// The tip of an arm of 0.12 and 0.18, and its elbow [m].
+/// Elbow of an arm of 0.12 and 0.18 [m].
 Eigen::Vector2d elbow_of(double base, double shoulder) {
   return {base + 0.12 * std::cos(shoulder), 0.12 * std::sin(shoulder)};
 }
@@ -39,20 +39,20 @@ Eigen::Vector2d tip_of(double base, double shoulder, double elbow) {
          0.18 * Eigen::Vector2d(std::cos(shoulder + elbow), std::sin(shoulder + elbow));
 }
 
-/// How far the tips of the five-bar's arms, grounded 0.14 apart, are from each other [m].
+/// Distance between the tips of the five-bar's arms, grounded 0.14 apart [m].
 double opening(const Eigen::VectorXd& q) {
   return (tip_of(0.0, q[0], q[1]) - tip_of(0.14, q[2], q[3])).norm();
 }
 
-/// Whether the tip is above the line from the left elbow to the right one, as assembled_at says.
+/// Whether the tip is above the line from the left elbow to the right one, as assembled_at states.
 bool is_above(const Eigen::VectorXd& q) {
   const Eigen::Vector2d left = elbow_of(0.0, q[0]);
   const Eigen::Vector2d across = elbow_of(0.14, q[2]) - left, up = tip_of(0.0, q[0], q[1]) - left;
   return across.x() * up.y() - across.y() * up.x() > 0.0;
 }
 
-// Where gravity and springs leave it, on the side that assembled_at names: 120° and 60°, elbows
-// bent outward.
+// Equilibrium of gravity and springs, on the branch that assembled_at selects: 120° and 60°, elbows
+// outward.
 TEST(StartAssembly, LoopsBeginAtRestWhereNothingIsSaid) {
   const Rig rig = five_bar();
   const Scenario scenario = parse_scenario("s", start_of(""), rig);
@@ -65,7 +65,7 @@ TEST(StartAssembly, LoopsBeginAtRestWhereNothingIsSaid) {
   }
 }
 
-// A few degrees at a time, so that elbows stay on their sides.
+// A few degrees at a time, so that the elbows stay on their branch.
 TEST(StartAssembly, StatedJointsTakeTheOthersAlong) {
   const Rig rig = five_bar();
   for (const auto& [left, right] :
@@ -78,13 +78,13 @@ TEST(StartAssembly, StatedJointsTakeTheOthersAlong) {
     EXPECT_LT(opening(q), 1e-9);
     EXPECT_TRUE(is_above(q)) << left;
   }
-  // One of them leaves the other where the loop takes it.
+  // If one is given, the loop determines the other.
   const Scenario one = parse_scenario("s", start_of(initial("O2", 0.8)), rig);
   EXPECT_NEAR(one.initial_angles[2], 0.8, 1e-6);
   EXPECT_LT(opening(one.initial_angles), 1e-9);
 }
 
-// Joints that are not read may be stated with few digits.
+// Joints without encoder may be given with few digits.
 TEST(StartAssembly, ReadJointsAreExactAndOthersAbout) {
   const Rig rig = five_bar();
   const auto rest = estimator::find_rest(rig.mechanism);
@@ -97,7 +97,7 @@ TEST(StartAssembly, ReadJointsAreExactAndOthersAbout) {
   EXPECT_LT(opening(scenario.initial_angles), 1e-9);
 }
 
-// A crank-rocker has two, and none leads to the other: a stated rocker tells in which it is.
+// A crank-rocker has two branches that are not connected: a given rocker angle selects one.
 TEST(StartAssembly, StatedJointsTellInWhichWayALoopIsAssembled) {
   const Rig rig = load_rig(test_support::source_folder() + "/configs/rig-fourbar.textproto");
   const auto start = [&](const std::string& joints) {
@@ -118,7 +118,7 @@ TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
   const auto refused = [&](const std::string& joints) {
     return refusal([&] { (void)parse_scenario("s", start_of(joints), rig); });
   };
-  // Arms that point apart are 0.38 from elbow to elbow, and 0.36 is the most.
+  // Arms that point apart have elbows 0.38 apart, but at most 0.36 can be bridged.
   expect_parts(refused(initial("O1", M_PI) + initial("O2", 0.0)),
                {"s:1:", "rig-fivebar", "cannot be closed", "initial"});
   // The elbow on its other side.
@@ -126,7 +126,7 @@ TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
                {"cannot be closed"});
 }
 
-// Zero, whatever assembled_at says, which is of loops.
+// Zero, whatever assembled_at states, which applies to loops.
 TEST(StartAssembly, OfATreeAreZeroWhereNothingIsSaid) {
   estimator::Mechanism tree =
       load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto").mechanism;

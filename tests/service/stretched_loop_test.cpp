@@ -1,5 +1,5 @@
-// A five-bar of which only the driven cranks are read: where its outer links lie in one line (T at
-// π), readings do not tell to which side the tip goes on.
+// A five-bar of which only the driven cranks are read. Where its outer links are collinear (T at
+// π), readings do not determine the tip's branch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Rig five_bar() {
   return load_rig(test_support::source_folder() + "/configs/rig-fivebar.textproto");
 }
 
-/// Joints with O1 held, T as given: joints × samples.
+/// All joints for O1 fixed and T as given: joints × samples.
 Eigen::MatrixXd motion_of(const estimator::Mechanism& mechanism, const Eigen::VectorXd& tip) {
   estimator::LoopClosure closure(mechanism);
   Eigen::MatrixXd motion(5, tip.size());
@@ -44,7 +44,7 @@ Eigen::MatrixXd motion_of(const estimator::Mechanism& mechanism, const Eigen::Ve
   return motion;
 }
 
-/// What the cranks' encoders read of it.
+/// Readings of the cranks' encoders.
 estimator::Segment read_of(const Eigen::MatrixXd& motion) {
   std::mt19937 random(5);
   std::normal_distribution<double> noise(0.0, kNoise);
@@ -59,8 +59,8 @@ estimator::Segment read_of(const Eigen::MatrixXd& motion) {
   return segment;
 }
 
-// A low-pass of 10 Hz rounds the readings off where the links reach full length, and turns both
-// motions back. What is read tells them apart: one goes through, the other turns 0.2 rad before.
+// A low-pass of 10 Hz smooths the readings where the links are collinear, and makes both motions
+// reverse. The readings distinguish them: one passes through, the other reverses 0.2 rad before.
 TEST(StretchedLoop, GoesThroughWhereReadingsDoAndTurnsWhereTheyDo) {
   const estimator::Mechanism mechanism = five_bar().mechanism;
   for (const bool through : {true, false}) {
@@ -84,7 +84,7 @@ TEST(StretchedLoop, GoesThroughWhereReadingsDoAndTurnsWhereTheyDo) {
     for (const Eigen::Index k : {100, 250, 350, 500}) {
       EXPECT_NEAR(states(kT, k), tip[k], 0.1) << k;
     }
-    // What begins behind the pose is assembled as the recording before it tells.
+    // A segment that starts beyond the singularity is assembled from the recording before it.
     const auto assemblies = estimator::assemblies_at(mechanism, segment, {500});
     EXPECT_NEAR(assemblies.front()[kT], tip[500], 0.1);
     Eigen::MatrixXd later = states.rightCols(100);
@@ -94,8 +94,8 @@ TEST(StretchedLoop, GoesThroughWhereReadingsDoAndTurnsWhereTheyDo) {
   }
 }
 
-// Thrown off between soft springs, the tip goes through the stretched pose once, which the other
-// way would leave nothing of the model. What starts the motion starts off its truth.
+// Launched between soft springs, the tip passes the singular configuration once; on the other
+// branch the model could not fit at all. The start values of the motion's cause are off.
 TEST(StretchedLoop, ARecordingThroughTheStretchedPoseIsFound) {
   Rig rig = five_bar();
   for (const int driven : {kO1, kO2}) {

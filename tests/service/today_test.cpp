@@ -1,4 +1,4 @@
-// What is known of a rig before a run is designed.
+// Prior state of a rig before a run is designed.
 #include "service/design/today.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ double viscous_of(const Today& today) {
   return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("1.b"))].value;
 }
 
-// Values alone: how well they are known is what --after tells, and nothing of it is taken.
+// Only values are taken: their uncertainty comes from --after alone.
 TEST(Today, TakesTheValuesOfAResultAlone) {
   const TemporaryFolder folder;
   const std::string rig = config("rig-furuta.textproto");

@@ -14,10 +14,9 @@ namespace {
 using test_support::expect_parts;
 using test_support::refusal;
 
-// A wrong pairing would compare a parameter with another one's truth. What a rig file states as
-// known must be what its simulation was made with, and every free parameter must have a truth.
-// Stribeck friction is left out: the rig file of the pendulum does not know that its simulation has
-// it.
+// A wrong pairing would compare a parameter with another one's truth. Fixed values of a rig file
+// must be those of its simulation, and every free parameter must have a truth. Stribeck friction is
+// excluded: the pendulum's rig file does not have it, its simulation does.
 TEST(SimulationTruth, NamesWhatTheRigFileBesideItNames) {
   for (const std::string name : {"furuta", "pendulum"}) {
     SCOPED_TRACE(name);
@@ -56,7 +55,7 @@ TEST(TruthTable, StatesErrorsInPercentAndInDeviations) {
                    truth);
   expect_parts(table, {"A.J_zz", "0.004", "0.004100", "+2.5 %", "+2", "0.002"});
   EXPECT_EQ(table.find("unknown"), std::string::npos);
-  // Nothing is claimed of an estimate without a deviation.
+  // Nothing is claimed about an estimate without a standard deviation.
   const double infinity = std::numeric_limits<double>::infinity();
   const std::string unseen = format_truth({estimate("A.J_zz", 0.0041, infinity)}, truth);
   expect_parts(unseen, {"inf", "+2.5 %"});

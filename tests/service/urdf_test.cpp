@@ -13,8 +13,8 @@
 namespace service {
 namespace {
 
-// An arm on a base with mass: a turn, a massless tool flange turned by rpy, a slide, a camera mark,
-// a finger that follows, and a link called as the ground is.
+// An arm on a base with mass: a revolute joint, a massless tool flange rotated by rpy, a prismatic
+// joint, a camera mark, a mimic finger, and a link named like the ground.
 const std::string kUrdfArm = R"(<?xml version="1.0"?>
 <robot name="arm">
   <link name="base"><inertial><mass value="5"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
@@ -81,7 +81,7 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
   EXPECT_EQ(rig.mechanism.bodies[1].name, "ground_link");
   EXPECT_EQ(urdf_value(rig, "upper_arm.m"), 2.0);
   EXPECT_EQ(urdf_value(rig, "upper_arm.c_x"), 0.1);
-  // Turned by a quarter about z: what was along x is along y.
+  // Rotated by a quarter turn about z: x becomes y.
   EXPECT_NEAR(urdf_value(rig, "upper_arm.J_xx"), 0.02, 1e-15);
   EXPECT_NEAR(urdf_value(rig, "upper_arm.J_yy"), 0.01, 1e-15);
   EXPECT_NEAR(urdf_value(rig, "upper_arm.J_zz"), 0.025, 1e-15);
@@ -96,7 +96,7 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
   EXPECT_EQ(rig.mechanism.hinges[1].kind, estimator::JointKind::kPrismatic);
 }
 
-// What mimics has neither motor nor encoder: the joint that it follows has.
+// A mimic joint has neither motor nor encoder; the joint that it mimics has.
 TEST(Urdf, AJointThatMimicsFollows) {
   const Rig rig = parse_rig("arm.textproto", convert_urdf(kUrdfArm).text);
   ASSERT_EQ(rig.mechanism.couplings.size(), 1U);
@@ -134,7 +134,7 @@ TEST(Urdf, WhatCannotBeMimickedIsHeldOrMovesByItself) {
   EXPECT_EQ(rig.encoders.size(), 3U);
 }
 
-// Joints that mimic one another, and one that mimics before its other is found to be held.
+// Joints that mimic one another, and one that mimics before its other is found to be fixed.
 TEST(Urdf, WhatMimicsInACircleIsHeld) {
   std::string text = kUrdfArm;
   const std::string own = "<limit lower=\"0\" upper=\"0.2\"";
@@ -158,7 +158,7 @@ TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
   EXPECT_NE(text.find("parent { body: \"ground\" point { y { value: 0.3 } } axis { z: -1 }"),
             std::string::npos)
       << text;
-  // The slide: behind the flange, whose z points along the upper arm's x.
+  // The prismatic joint: beyond the flange, whose z points along the upper arm's x.
   EXPECT_NE(text.find("parent { body: \"upper_arm\" point { x { value: 0.3000"), std::string::npos)
       << text;
   EXPECT_NE(text.find("axis { x: 1 }"), std::string::npos) << text;
@@ -173,7 +173,7 @@ TEST(Urdf, WhatARigFileCannotSayIsTold) {
   EXPECT_FALSE(has_urdf_note(rig, "'finger' has")) << "its inertia is possible";
 }
 
-// Simulators add such an inertia to the link that it is fixed to; it must not go unsaid.
+// Simulators add such an inertia to the link to which it is fixed; it must be reported.
 TEST(Urdf, AnInertiaWithoutMassIsTold) {
   std::string text = kUrdfArm;
   text.replace(text.find("<link name=\"flange\"/>"), 22,
@@ -218,7 +218,7 @@ TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
 }
 
 TEST(Urdf, NumbersAreReadAsTheyAreWritten) {
-  // The shortest text that reads back: no digit is lost between the two files.
+  // The shortest text that reads back exactly: no digit is lost between the two files.
   std::string text = kUrdfArm;
   text.replace(text.find("<mass value=\"2\"/>"), 17, "<mass value=\" +0.26703123456789012\"/>");
   EXPECT_EQ(urdf_value(parse_rig("a", convert_urdf(text).text), "upper_arm.m"),

@@ -21,7 +21,7 @@ class ValidateCommand : public ::testing::Test {
         " --start pendulum.J_zz=0.004 --step 1e-3 --out " + recording_);
     ASSERT_EQ(run.exit_code, 0) << run.err;
   }
-  /// A result that holds the inertia alone.
+  /// A result that contains the inertia only.
   std::string result(double inertia) const {
     return folder_.write("r.json", R"({"parameters": [{"name": "pendulum.J_zz", "value": )" +
                                        std::to_string(inertia) + R"(, "unit": "kg·m²"}]})");
@@ -87,7 +87,7 @@ TEST_F(ValidateCommand, TakesSegmentsShorterThanAWindowWhole) {
   expect_parts(run.out, {"shorter than the window"});
 }
 
-// The values arrive wherever the option is taken.
+// The values are used wherever the option is accepted.
 TEST_F(ValidateCommand, ValuesAreTakenElsewhere) {
   const ProgramRun info = run_rigcal("info " + rig_ + " --parameters " + result(0.0123));
   EXPECT_EQ(info.exit_code, 0);

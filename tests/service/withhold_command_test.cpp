@@ -1,4 +1,4 @@
-// --withhold of a sensor that is no encoder, in the commands that take it.
+// --withhold for a sensor that is no encoder, in all commands that accept it.
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(WithholdCommand, LeavesOutAnySensorAndTellsTheCost) {
   }
 }
 
-// Where a sensor sits that is not read, nobody is asked: that is no flaw of the recording.
+// Parameters of a held-out sensor are not estimated, which is no flaw of the recording.
 TEST_F(WithholdCommand, BlamesNoRecordingForWhatTheSensorAloneTells) {
   std::string text = kSensedPendulum;
   const std::string place = "point { x { value: 0.05 } }",
@@ -120,7 +120,7 @@ TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
                {"--withhold imu1", "no such sensor that is used", "use one of 1, strain, wire"});
 }
 
-// Where another is judged by, the sensor takes no part either.
+// The sensor is also held out in commands that evaluate other results.
 TEST_F(WithholdCommand, IsKnownToTheCommandsThatJudge) {
   const std::string a = recording(1), b = recording(2), rig = " --rig " + rig_ + " --quiet ";
   for (const std::string& command :

@@ -4,11 +4,11 @@
 
 namespace test_support {
 
-/// Counts calls to malloc and its relatives on the thread that made it, from its construction on;
-/// `operator new` and Eigen end there too. Link `alloc_counter` to use it.
+/// Counts calls to malloc and its relatives on the thread that made it, from its construction on,
+/// including those of `operator new` and Eigen. Link `alloc_counter` to use it.
 ///
-/// Under a sanitizer, which brings its own malloc, it cannot see anything: `works()` is false and
-/// the test should skip.
+/// Sanitizers bring their own malloc, so nothing is counted: `works()` is false and the test should
+/// skip.
 class AllocCounter {
  public:
   AllocCounter() noexcept;

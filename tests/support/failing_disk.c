@@ -1,13 +1,13 @@
-/* A disk that fails to write once, as a program meets it. While the file that RIGCAL_FAILING_DISK
- * names exists, the next fsync or fdatasync of a *.spool or *.part file that this process wrote to
- * since the last one loses these bytes (they read as zeros, as they would from the disk), fails
- * with EIO, and deletes that file. Calls after it succeed, as they do on Linux, whose pages count
- * as written once the failure was reported. While something stands in that file, the call that
- * loses the bytes succeeds as well: a disk that lies. Link it, or name it in LD_PRELOAD.
+/* Simulates a disk that fails to write once. RIGCAL_FAILING_DISK names a switch file. While it
+ * exists, the next fsync or fdatasync of a *.spool or *.part file written by this process loses the
+ * bytes written since the last one (they read as zeros, as from a disk), fails with EIO, and
+ * deletes the switch file. Later calls succeed, as on Linux, where pages count as written once the
+ * failure was reported. If the switch file is not empty, the failing call reports success too. Link
+ * this library, or name it in LD_PRELOAD.
  *
- * And a disk that hangs: while the file that RIGCAL_HANGING_DISK names exists, no fsync or
- * fdatasync of these files returns, as when a network file system has lost its server; while it is
- * empty, no write returns either, as on a file system that is frozen. */
+ * Also simulates a disk that hangs: while the file that RIGCAL_HANGING_DISK names exists, no fsync
+ * or fdatasync of these files returns, as when a network file system has lost its server. While it
+ * is empty, no write returns either, as on a frozen file system. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,7 +23,7 @@
 
 enum { FILES_MAX = 4096 };
 
-/* What was written to a file since it was durable at last. */
+/* Range of a file that was written since its last successful sync. */
 typedef struct {
   dev_t device;
   ino_t inode;
@@ -98,7 +98,7 @@ ssize_t pwrite64(int fd, const void* bytes, size_t size, off_t offset) {
   return pwrite(fd, bytes, size, offset);
 }
 
-/* True when this call is the one that fails, and tells so. */
+/* True if this call must fail and report it. */
 static int fails(int fd, const struct stat* facts) {
   const char* const switch_path = getenv("RIGCAL_FAILING_DISK");
   dirty_range* const range = range_of(facts);

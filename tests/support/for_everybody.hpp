@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// For threads that make no difference between owners.
+/// For threads that do not distinguish between owners.
 inline OwnedPoster for_everybody(Poster post) {
   return [post = std::move(post)](const std::string&, Task task) { post(std::move(task)); };
 }

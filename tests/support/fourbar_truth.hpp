@@ -5,7 +5,7 @@
 
 namespace test_support {
 
-/// What fourbar_base of the evaluation data was made with (its __truth.json), in SI units.
+/// True parameters of fourbar_base of the evaluation data (its __truth.json), in SI units.
 inline std::map<std::string, double> fourbar_truth() {
   return {{"crank.J_zz", 1.25e-4},
           {"coupler.J_zz", 1.633333333e-3},

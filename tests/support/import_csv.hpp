@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// A table that is a file, as a recording.
+/// Imports a CSV file as a recording.
 inline ImportedRecording import_csv(const std::string& path, const RecordingFormat& format) {
   return import_csv_text(path, proto::read_file(path, proto::kTableSizeMax), format);
 }

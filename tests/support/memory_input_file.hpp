@@ -10,7 +10,7 @@
 
 namespace proto {
 
-/// Bytes in memory that outlive it.
+/// An input file of bytes in memory, which must outlive it.
 class MemoryInputFile final : public InputFile {
  public:
   explicit MemoryInputFile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}

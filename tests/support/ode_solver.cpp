@@ -59,7 +59,7 @@ Eigen::VectorXd OdeSolver::advance(const OdeFunction& f, Eigen::VectorXd y, doub
     if (error <= 1.0 || h < kSmallestStep) {
       y = next;
       remaining = last ? 0.0 : remaining - h;
-      // A step cut short by the end of the interval does not shorten the next one.
+      // A step shortened by the end of the interval does not shorten the next one.
       next_step_ = std::max(last ? next_step_ : 0.0, h * std::clamp(growth, 0.2, 4.0));
     } else {
       next_step_ = h * std::clamp(growth, 0.1, 0.9);

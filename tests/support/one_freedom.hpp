@@ -6,16 +6,16 @@
 
 namespace test_support {
 
-/// Where everything of a mechanism of one degree of freedom is, as a function of one coordinate.
+/// Poses of all bodies of a mechanism with one degree of freedom, as a function of its coordinate.
 struct FreedomPose {
-  std::vector<Eigen::Vector3d> centers;    ///< of mass of the bodies [m]
+  std::vector<Eigen::Vector3d> centers;    ///< centres of mass of the bodies [m]
   std::vector<Eigen::Matrix3d> rotations;  ///< body → world
   std::vector<double> joints;              ///< coordinates of the joints, smooth [rad or m]
 };
 
-/// A mechanism of one degree of freedom, whatever loops it has, from its geometry alone: Lagrange's
-/// equation m(s) s̈ + ½ m'(s) ṡ² + V'(s) = Q(s, ṡ) with m and V from differences of the poses.
-/// Nothing in it knows of joints' axes, trees or closures.
+/// A mechanism of one degree of freedom, with any loops, from its geometry alone: Lagrange's
+/// equation m(s) s̈ + ½ m'(s) ṡ² + V'(s) = Q(s, ṡ) with m and V from differences of the poses. Uses
+/// no joint axes, trees or loop closures.
 struct OneFreedom {
   std::function<FreedomPose(double)> pose;
   std::vector<double> mass;              ///< [kg]

@@ -24,7 +24,7 @@ OdeFunction pendulum_with_sign(const ReferencePendulum& rig, double sign) {
   };
 }
 
-// Advances by one period, cutting it at reversals. `sign` is that of the motion; 0 while stuck.
+// Advances by one period, split at reversals. `sign` is that of the motion; 0 while stuck.
 Eigen::VectorXd advance_pendulum(const ReferencePendulum& rig, OdeSolver& solver, Eigen::VectorXd y,
                                  double& sign, double period) {
   double remaining = period;
@@ -37,7 +37,7 @@ Eigen::VectorXd advance_pendulum(const ReferencePendulum& rig, OdeSolver& solver
     const OdeFunction f = pendulum_with_sign(rig, sign);
     const Eigen::VectorXd next = solver.advance(f, y, remaining);
     if (next[1] * sign >= 0.0) return next;
-    // The speed changed sign: bisect for the reversal, which is simple and unhurried.
+    // The speed changed sign: find the reversal by bisection, which is simple and slow.
     double before = 0.0, after = remaining;
     while (after - before > 1e-15 + 1e-14 * remaining) {
       const double middle = 0.5 * (before + after);
@@ -129,7 +129,7 @@ Eigen::VectorXd slider_derivative(const ReferenceSlider& rig, const Eigen::Vecto
 
 Eigen::VectorXd chain_derivative(const ReferenceChain& chain, const Eigen::VectorXd& y) {
   const int n = chain.links;
-  // lever(k, i): how much of link i lies between the ground and the centre of mass of link k.
+  // lever(k, i): the length of link i between the ground and the centre of mass of link k.
   const auto lever = [&](int k, int i) { return i < k ? chain.l : i == k ? 0.5 * chain.l : 0.0; };
   Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n, n);
   Eigen::VectorXd torque = Eigen::VectorXd::Zero(n);

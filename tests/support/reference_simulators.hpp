@@ -4,7 +4,7 @@
 
 namespace test_support {
 
-/// Simulators in minimal coordinates: oracles for the estimator's SPOOK stepper, with which they
+/// Simulators in minimal coordinates: references for the estimator's SPOOK stepper, with which they
 /// share no code. Equations of motion as in the README of the evaluation data.
 
 /// Shape of the Coulomb torque −τ_c σ(ω) near ω = 0.
@@ -16,7 +16,7 @@ enum class DryFriction {
 /// Single pendulum. State (θ, ω), θ = 0 hanging.
 struct ReferencePendulum {
   double m = 0.428;    ///< [kg]
-  double l = 0.092;    ///< hinge to centre of mass [m]
+  double l = 0.092;    ///< joint to centre of mass [m]
   double J = 0.0039;   ///< about the centre of mass [kg·m²]
   double b = 0.0;      ///< viscous [N·m·s/rad]
   double c = 0.0;      ///< quadratic drag [N·m·s²/rad²]
@@ -29,8 +29,8 @@ struct ReferencePendulum {
 };
 
 /// Trajectory at 0, period, …, count·period: rows (θ, ω). Friction is exact: the motion is
-/// integrated with a constant sign of ω, reversals are located, and the pendulum sticks where the
-/// load at a reversal does not exceed tau_s.
+/// integrated with a constant sign of ω, reversals are located, and the pendulum sticks if the load
+/// at a reversal does not exceed tau_s.
 Eigen::MatrixXd simulate(const ReferencePendulum& rig, const Eigen::Vector2d& start, double period,
                          int count);
 
@@ -58,19 +58,19 @@ struct ReferenceFuruta {
 Eigen::MatrixXd simulate(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
                          const Eigen::VectorXd& u, double period);
 
-/// An arm that turns in the vertical plane, a block that slides along it on a spring, driven along
-/// the arm, and a pendulum on the block. State (θ, s, φ, then their rates): θ of the arm from
-/// hanging, s from the pivot to the block, φ of the pendulum against the arm.
+/// An arm that turns in the vertical plane, a block that slides along it on a spring and is driven
+/// along the arm, and a pendulum on the block. State (θ, s, φ, then their rates): θ of the arm from
+/// hanging, s from the pivot to the block, φ of the pendulum relative to the arm.
 struct ReferenceSlider {
   double m_1 = 0.3, l_1 = 0.15, I_1 = 0.02;   ///< arm: mass, centre of mass, about the pivot
   double m_2 = 0.2, J_2 = 4e-4;               ///< block
   double m_3 = 0.15, l_3 = 0.12, J_3 = 8e-4;  ///< pendulum, J about its centre of mass
-  double m_shaft = 0.05;                      ///< rotor of the motor that pushes the block [kg]
+  double m_shaft = 0.05;                      ///< rotor inertia of its motor [kg]
   double b_1 = 2e-3, b_2 = 0.4, b_3 = 3e-4;   ///< viscous [N·m·s/rad, N·s/m, N·m·s/rad]
-  double c_2 = 0.3;                           ///< quadratic drag of the slide [N·s²/m²]
-  double k = 40.0, rest = 0.2;                ///< spring of the slide [N/m, m]
-  double K = 0.8;                             ///< force per unit of the control [N/unit]
-  double g = 9.82;                            ///< [m/s²]
+  double c_2 = 0.3;             ///< quadratic drag of the prismatic joint [N·s²/m²]
+  double k = 40.0, rest = 0.2;  ///< spring of the prismatic joint [N/m, m]
+  double K = 0.8;               ///< force per unit of the control [N/unit]
+  double g = 9.82;              ///< [m/s²]
 };
 
 /// Trajectory at 0, period, …, u.size()·period; u[k] is held over [k·period, (k+1)·period).

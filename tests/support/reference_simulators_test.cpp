@@ -28,7 +28,7 @@ TEST(OdeSolver, IsOfOrderTen) {
   EXPECT_NEAR(std::log2(coarse / fine), 10.0, 1.0);
 }
 
-// A force that flips inside a step: the estimate must see it, or the step is accepted blindly.
+// A force that flips inside a step: the error estimate must detect it, or a wrong step is accepted.
 TEST(OdeSolver, ResolvesAKinkInsideAStep) {
   OdeSolver solver;
   const OdeFunction f = [](const Eigen::VectorXd& y) -> Eigen::VectorXd {
@@ -87,8 +87,8 @@ TEST(ReferenceChain, OfOneLinkIsThePendulum) {
       1e-8);
 }
 
-// The independent simulator that wrote the evaluation data agrees to the digits of its file
-// (1e-9 rad, times the growth of an integrator's error over the run).
+// The independent simulator that wrote the evaluation data agrees to the digits of its file (1e-9
+// rad, times the growth of an integrator's error over the run).
 TEST(ReferenceFuruta, ReproducesTheCleanEvaluationData) {
   const auto folder = find_evaluation_data();
   if (!folder) GTEST_SKIP() << "no evaluation data; set RIG_DATA to its folder";

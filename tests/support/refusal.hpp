@@ -9,8 +9,8 @@
 
 namespace test_support {
 
-/// Message of the proto::InputError that `action` throws; a test failure and "" when it throws
-/// none.
+/// Message of the proto::InputError that `action` throws. Without one, fails the test and returns
+/// "".
 template <typename Action>
 std::string refusal(const Action& action) {
   try {

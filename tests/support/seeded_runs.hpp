@@ -4,10 +4,10 @@
 
 namespace test_support {
 
-/// How many runs of a seeded campaign to make, from the program's arguments: a few hundred as a
-/// test, as many as wished by hand:
+/// Number of runs of a seeded campaign, from the program's arguments: a few hundred as a test, any
+/// number by hand:
 ///
-///   daq_campaign_tests --runs=10000 --seed=1
+///    daq_campaign_tests --runs=10000 --seed=1
 struct SeededRuns {
   int count = 300;
   std::uint64_t first_seed = 1;

@@ -13,7 +13,7 @@ test_support::SeededRuns& runs() {
   return runs;
 }
 
-// The number behind `name` in the argument; false when the argument is another one.
+// Reads the number after `name` in the argument; false if it is another argument.
 bool read(const std::string& argument, const std::string& name, long long& value) {
   if (!argument.starts_with(name)) return false;
   char* end = nullptr;

@@ -9,14 +9,14 @@ namespace {
 constexpr double kRestSpeed = 1e-6;  // a rebound slower than this is rest
 constexpr int kBisections = 60;
 
-/// How far a coordinate is from its stop, < 0 beyond.
+/// Distance of a coordinate from its stop, < 0 beyond.
 double distance(const EndStop& stop, const Eigen::Vector2d& q) {
   return stop.side * (q[stop.coordinate] - stop.position);
 }
 
 }  // namespace
 
-/// Of a coordinate that rests at its stop none; the other goes on by its own equation.
+/// Zero for a coordinate that rests at its stop; the other follows its own equation.
 Eigen::Vector2d StoppedMotion::acceleration(const Point& at) const {
   const Eigen::Matrix2d M = mass(at.q);
   const Eigen::Vector2d Q = force(at.q, at.v);
@@ -31,7 +31,7 @@ Eigen::Vector2d StoppedMotion::acceleration(const Point& at) const {
   return a;
 }
 
-/// With which the stop that a coordinate rests at pushes it away.
+/// Force with which the stop pushes the coordinate that rests at it.
 double StoppedMotion::push(const Point& at) const {
   const EndStop& stop = stops[static_cast<std::size_t>(held_)];
   const int i = stop.coordinate;
@@ -50,7 +50,7 @@ StoppedMotion::Point StoppedMotion::stepped(const Point& from, double h) const {
           from.v + h / 6.0 * (k1.v + 2.0 * k2.v + 2.0 * k3.v + k4.v)};
 }
 
-/// With the impulse P along coordinate i: M (v⁺ − v) = P e_i and v⁺_i = −e v_i.
+/// Impact with the impulse P along coordinate i: M (v⁺ − v) = P e_i and v⁺_i = −e v_i.
 void StoppedMotion::strike(const EndStop& stop) {
   ++impacts;
   const int i = stop.coordinate, other = 1 - i;
@@ -129,7 +129,7 @@ StoppedMotion stopped_pendulum(double inertia, double moment, double viscous, do
 
 StoppedMotion stopped_double_pendulum(double mass, double length, double inertia,
                                       const Eigen::Vector2d& viscous, double g) {
-  const double c = 0.5 * length;  // to a link's centre
+  const double c = 0.5 * length;  // to a link's centre of mass
   StoppedMotion rig;
   rig.mass = [=](const Eigen::Vector2d& q) {
     const double across = mass * length * c * std::cos(q[1]), own = inertia + mass * c * c;
@@ -148,8 +148,8 @@ StoppedMotion stopped_double_pendulum(double mass, double length, double inertia
   return rig;
 }
 
-/// Of the pendulum's inertia about the vertical what turns with its angle is
-/// (J_zz + m l² − J_xx) sin².
+/// The part of the pendulum's inertia about the vertical that depends on its angle is (J_zz + m l²
+/// − J_xx) sin².
 StoppedMotion stopped_furuta(const FurutaShape& s) {
   const double swing = s.J_yy + s.mass * s.distance * s.distance;
   const double turning = s.J_zz + s.mass * s.distance * s.distance - s.J_xx;

@@ -9,7 +9,7 @@
 
 namespace test_support {
 
-/// A folder of its own for each test, removed with it.
+/// A separate temporary folder for each test, removed with the object.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(

@@ -4,7 +4,7 @@
 
 namespace firmware_iface {
 
-/// Time that passes only when someone sleeps, and then at once.
+/// A clock that advances only while someone sleeps, and then at once.
 class VirtualTime final : public TimeSource {
  public:
   Nanoseconds now() const noexcept override { return now_; }

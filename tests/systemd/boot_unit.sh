@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Boots systemd in namespaces of its own over a throw-away copy of this machine, with rigcald.service
-# as it is installed, hardening and all. Checks that the service becomes ready, that a calibration
-# runs inside it, that the watchdog is fed, that a service that hangs is started anew and still has
-# its job, and that it stops in order. For root; about three minutes. Changes nothing outside.
+# Boots systemd in its own namespaces on a temporary copy of this machine, with the installed and
+# hardened rigcald.service. Checks that the service becomes ready, that a calibration runs inside,
+# that the watchdog is triggered, that a hanging service is restarted and still has its job, and that
+# it stops in order. Needs root and about three minutes. Changes nothing outside.
 #   tests/systemd/boot_unit.sh [BIN]     default build/bin
 set -euo pipefail
 

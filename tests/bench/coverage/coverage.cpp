@@ -1,5 +1,5 @@
-// How often a 95 % interval holds the truth, over seeded realisations of the encoders' errors on
-// the clean recordings of the evaluation data, which an independent simulator made. Takes minutes.
+// Coverage of 95 % intervals over seeded realizations of the encoders' errors, on the clean
+// recordings of the evaluation data, which an independent simulator made. Takes minutes.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -25,11 +25,11 @@ constexpr double kNoise = 1e-3;                   // [rad]
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;  // [rad]
 
 struct Case {
-  std::string rig, recording;  // the recording below the evaluation data
+  std::string rig, recording;  // the recording in the evaluation data
   double duration;             // [s]
   std::vector<std::string> fixed;
   std::map<std::string, double> truth;
-  double creep_speed = 0.0;  // of every joint, as the recording's simulator has it [rad/s or m/s]
+  double creep_speed = 0.0;  // of every joint, as in the recording's simulator [rad/s or m/s]
 };
 
 const std::map<std::string, Case>& cases() {
@@ -58,7 +58,7 @@ const std::map<std::string, Case>& cases() {
                   {"2.tau_c", 9e-4},
                   {"gravity.tilt_x", 0.006},
                   {"gravity.tilt_z", -0.004}}}},
-      // With back-EMF the rail's b and K k_e are one: 3 + 1.7 · 0.8.
+      // With back-EMF the rail's b and K k_e are not separable: 3 + 1.7 · 0.8.
       {"cartpole",
        {.rig = "rig-cartpole.textproto",
         .recording = "synthetic_planar/cartpole_base__clean.csv",
@@ -84,7 +84,7 @@ const std::map<std::string, Case>& cases() {
   return kCases;
 }
 
-/// White noise, or counts with a random phase of the code disc.
+/// Adds white noise, or quantises with a random phase of the encoder disc.
 void disturb(const std::vector<estimator::Sensor>& sensors, bool counts,
              estimator::Recording& recording, std::mt19937_64& random) {
   std::normal_distribution<double> normal(0.0, kNoise);
@@ -103,7 +103,7 @@ void disturb(const std::vector<estimator::Sensor>& sensors, bool counts,
 
 struct Tally {
   int covered = 0;
-  double deviations = 0.0, squares = 0.0;  // in units of the reported deviation
+  double deviations = 0.0, squares = 0.0;  // in units of the reported standard deviation
 };
 
 }  // namespace

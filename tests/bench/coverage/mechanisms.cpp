@@ -1,7 +1,6 @@
-// How often 95 % intervals hold the truth over pendulums, double pendulums, Furuta pendulums and
-// carts with a pole drawn at random, with their laws of friction, lengths, excitations and
-// code-disc phases; and what becomes of truths and verdict where the description has another law or
-// length.
+// Coverage of 95 % intervals over random pendulums, double pendulums, Furuta pendulums and
+// cart-poles, with random friction laws, lengths, excitations and encoder disc phases. Also the
+// coverage and the verdict if the description has another law or length.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -36,15 +35,15 @@ struct Run {
 
 struct Tally {
   int count = 0, covered = 0, by_noise = 0;
-  double squares = 0.0;  ///< of errors over reported deviations
+  double squares = 0.0;  ///< of errors over reported standard deviations
 };
 
-/// What became of rigs as wholes.
+/// Results for whole rigs.
 struct Verdicts {
   int rigs = 0, told = 0, doubtful = 0, inside = 0, either = 0, unconverged = 0, unrefined = 0;
 };
 
-/// Friction has other parts under another law, and they take each other's place.
+/// Friction has other terms in another law, which replace each other.
 bool means_the_same(const std::string& name, const Run& run) {
   const std::string quantity = name.substr(name.find('.') + 1);
   if (run.described.empty()) return true;

@@ -1,6 +1,6 @@
-// How often 95 % intervals hold the truth over rigs, lengths, excitations and code-disc phases
-// drawn at random: Furuta pendulums simulated in minimal coordinates by code that the estimator
-// does not share. Takes a second or less a calibration.
+// Coverage of 95 % intervals over random rigs, lengths, excitations and encoder disc phases: Furuta
+// pendulums simulated in minimal coordinates by code independent of the estimator. Takes a second
+// or less per calibration.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -37,13 +37,13 @@ class Draw {
   std::mt19937_64 random_;
 };
 
-/// What is drawn of a case.
+/// The random properties of a case.
 struct Case {
   ReferenceFuruta rig;
   std::string excitation;
   double duration = 0.0;  ///< [s]
   double period = 0.0;    ///< [s]
-  double counts = 0.0;    ///< of a turn
+  double counts = 0.0;    ///< per turn
   std::vector<std::string> free;
 };
 
@@ -59,7 +59,7 @@ Case draw_case(Draw& draw) {
   rig.J_Azz = rig.m_A * rig.L_arm * rig.L_arm / 12.0 + 1e-4;
   rig.J_Byy = rig.J_Bzz = rig.m_B * length * length / 12.0;
   rig.J_Bxx = 0.02 * rig.J_Byy;
-  const double moment = rig.m_B * rig.g * rig.l_2;  // largest of gravity on the pendulum [N·m]
+  const double moment = rig.m_B * rig.g * rig.l_2;  // largest of gravity [N·m]
   const double swing = std::sqrt(moment / (rig.J_Bzz + rig.m_B * rig.l_2 * rig.l_2));  // [rad/s]
   const double inertia = rig.J_Azz + rig.m_A * rig.l_1 * rig.l_1 + rig.m_B * rig.L_arm * rig.L_arm;
   rig.b_1 = draw.log_uniform(0.02, 0.4) * inertia * swing;
@@ -102,7 +102,7 @@ Eigen::VectorXd command(const Case& chosen, Draw& draw) {
 
 struct Tally {
   int count = 0, covered = 0;
-  double squares = 0.0;  ///< of errors over reported deviations
+  double squares = 0.0;  ///< of errors over reported standard deviations
   void add(double error, const estimator::ParameterEstimate& estimate) {
     ++count;
     covered += std::abs(error) <= estimate.half_interval ? 1 : 0;

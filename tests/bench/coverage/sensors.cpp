@@ -1,6 +1,6 @@
-// How often 95 % intervals of the constants of sensors hold the truth: a Furuta pendulum whose
-// constants are drawn at random, with an inertial sensor on the pendulum, a torque sensor, a camera
-// and a wire, with the pendulum's encoder and without.
+// Coverage of 95 % intervals of sensor constants: a Furuta pendulum with random constants, an
+// inertial sensor on the pendulum, a torque sensor, a camera and a wire encoder, with and without
+// the pendulum's encoder.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr double kCrossDeviation = 0.01;  // that the description knows, and truths are drawn with
+constexpr double kCrossDeviation = 0.01;  // prior of the description and of the drawn truths
 
 const char* const kRig = R"(
 body { name: "A" mass { value: 0.24 }
@@ -58,7 +58,7 @@ recording { time { column: "t" }
   place { sensor: "wire" axis: DISTANCE column: "d" unit: METER } }
 )";
 
-/// How far a constant lies from what a description would start with, as a standard deviation.
+/// Standard deviation of a constant from the start value of a description.
 struct Spread {
   const char* name;
   double deviation;
@@ -106,7 +106,7 @@ estimator::Parameter& parameter(service::Rig& rig, const std::string& name) {
 
 struct Tally {
   int count = 0, covered = 0;
-  double squares = 0.0;  ///< of errors over reported deviations
+  double squares = 0.0;  ///< of errors over reported standard deviations
 };
 
 class Bench {

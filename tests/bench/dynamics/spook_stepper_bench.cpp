@@ -24,7 +24,7 @@ Mechanism frictionless(Mechanism mechanism) {
   return mechanism;
 }
 
-// Steps a swinging mechanism on and on; it starts again before it comes to rest.
+// Steps a swinging mechanism repeatedly, and restarts it before it comes to rest.
 void run_steps(benchmark::State& bench, const Mechanism& mechanism) {
   const int n = mechanism.hinge_count();
   const State start = assemble_state(mechanism, unpack(mechanism),
@@ -65,8 +65,8 @@ void chain_dry_friction(benchmark::State& bench) {
 }
 BENCHMARK(chain_dry_friction)->Arg(1)->Arg(2)->Arg(5)->Arg(10)->Arg(20);
 
-// The same random states for both: the whole fast step against the solution of the 26-row pair
-// formulation alone (its assembly is not timed).
+// The same random states for both: the whole fast step compared with the solution of the 26-row
+// pair formulation alone (without its assembly).
 struct FrictionCase {
   State state;
   Mlcp mlcp;

@@ -1,7 +1,7 @@
-// What one tick of the control loop costs the processor: read, decide, write, publish. A run of the
-// loop is recorded call by call on its virtual line, and then repeated over that record, so that
-// neither the simulation nor waiting is measured. percent_of_period is what of a millisecond is
-// used up; the rest is for the kernel, the tty and the other threads.
+// Processor time of one tick of the control loop: read, decide, write, publish. A run of the loop
+// is recorded call by call on its virtual line and then repeated from that record, so that neither
+// the simulation nor waiting is measured. percent_of_period is the used part of a millisecond; the
+// rest is for the kernel, the tty and the other threads.
 
 #include <benchmark/benchmark.h>
 
@@ -27,7 +27,7 @@ using firmware_iface::TransportReport;
 
 constexpr int kTicks = 5000;
 
-// What a transport answered, in order.
+// Replies of a transport, in order.
 struct LineRecord {
   struct Read {
     IoResult result;

@@ -17,30 +17,30 @@ using estimator::Finding;
 using estimator::ParameterEstimate;
 using random_rigs::RandomRig;
 
-constexpr double kBeside = 0.1;  // of a fault, where it is told [s]
-constexpr double kMoved = 1.0;   // deviations of the clean estimates that a fault may move them by
+constexpr double kBeside = 0.1;  // tolerance of a fault's reported time [s]
+constexpr double kMoved = 1.0;   // largest harmless change of an estimate in clean deviations
 
-/// Bounds of intervals beside those of the clean recording, without readings that a fault takes
-/// away; where rows are absent, beside those of the same rows with their command but without
-/// readings.
+/// Limit of the width of intervals relative to those of the clean recording without the readings
+/// that a fault removes. If rows are absent: relative to the same rows with their command but
+/// without readings.
 constexpr double kWider = 1.5;
 constexpr double kWiderWithoutRows = 1.2;
 
 struct Tally {
   int planted = 0;
-  int found = 0;      ///< by what it is, there
-  int sized = 0;      ///< of these, with its size
-  int otherwise = 0;  ///< by a warning that the clean recording has not, or by the verdict
+  int found = 0;      ///< identified at its place
+  int sized = 0;      ///< of these, with the right size
+  int otherwise = 0;  ///< by a warning that the clean recording does not have, or by the verdict
   int silent = 0;
   int harmed = 0;   ///< of these, with an estimate moved by more than kMoved
-  int unmoved = 0;  ///< no estimate is moved by more than that
-  int narrow = 0;   ///< no interval is wider than the bound
+  int unmoved = 0;  ///< no estimate moved by more than that
+  int narrow = 0;   ///< no interval wider than the limit
 };
 
-/// What came out, or why nothing did.
+/// The result, or the reason why there is none.
 struct Outcome {
   std::vector<Finding> findings;
-  std::vector<ParameterEstimate> parameters;  ///< none: refused
+  std::vector<ParameterEstimate> parameters;  ///< empty: refused
   estimator::VerdictKind verdict = estimator::VerdictKind::kExplainsNothing;
 };
 
@@ -59,14 +59,14 @@ Outcome calibrated(const RandomRig& rig, const estimator::Recording& recording) 
 
 bool is_alarm(const Finding& finding) { return finding.severity != estimator::Severity::kNote; }
 
-/// Whether some warning is none that the clean recording has as well.
+/// Whether a warning is absent for the clean recording.
 bool is_news(const Finding& finding, const Outcome& clean) {
   return is_alarm(finding) && std::ranges::none_of(clean.findings, [&](const Finding& known) {
            return known.kind == finding.kind && known.channel == finding.channel;
          });
 }
 
-/// Largest change of an estimate in deviations of the clean one, and of an interval's width.
+/// Largest change of an estimate in clean standard deviations, and of an interval's width.
 struct Change {
   double moved = 0.0, wider = 0.0;
 };
@@ -114,7 +114,7 @@ class Bench {
     const Eigen::Index row = lively_row(segment, seed);
     for (const SignalFault& fault : all()) {
       if (!is_wanted(fault.name)) continue;
-      if (fault.size_kind == SizeKind::kCounts && !(quantum > 0.0)) continue;  // nothing to slip by
+      if (fault.size_kind == SizeKind::kCounts && !(quantum > 0.0)) continue;  // no quantum
       estimator::Recording recording = rig.recording;
       fault.apply(recording.segments.front(), row, quantum);
       estimator::Recording emptied = rig.recording;
@@ -125,7 +125,7 @@ class Bench {
     for (const int percent : {1, 5}) {
       const SignalFault fault{.name = std::to_string(percent) + " % of rows", .kinds = {}};
       if (!is_wanted(fault.name)) continue;
-      // What their readings told is gone either way.
+      // The information of their readings is lost either way.
       const DroppedRows lost = drop_rows(rig, 0.01 * percent, seed);
       judge(name, groups, fault, segment, 0.0, quantum, calibrated(rig, lost.emptied),
             calibrated(rig, lost.absent));

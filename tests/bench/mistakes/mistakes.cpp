@@ -1,4 +1,4 @@
-// How often mistakes in the description of a rig are found, over random rigs. Takes minutes.
+// Detection rates of mistakes in the description of a rig, over random rigs. Takes minutes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -28,13 +28,13 @@ namespace {
 using random_rigs::draw_rig;
 using random_rigs::RandomRig;
 
-/// What a finding has to say of a mistake that was planted by applying the remedy of another.
+/// The finding expected for a mistake that was injected by applying the repair of another.
 std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t planted) {
   const estimator::Hypothesis& own = all[planted];
   if (own.kind != "wrong-unit" && own.kind != "absolute-angle" && own.kind != "relative-angle") {
     return own.mistake;
   }
-  // These stand in pairs that undo each other.
+  // Such hypotheses come in pairs that cancel each other.
   std::size_t first = planted;
   while (first > 0 && all[first - 1].channel == own.channel && all[first - 1].kind == own.kind) {
     --first;
@@ -44,7 +44,7 @@ std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t 
   return all[first + ((planted - first) ^ 1U)].mistake;
 }
 
-constexpr double kShift = 0.3;  // of a zero that is off [rad]
+constexpr double kShift = 0.3;  // error of a wrong zero [rad]
 
 std::vector<estimator::Recording> with_shifted_zero(const RandomRig& rig,
                                                     const std::string& channel) {
@@ -67,7 +67,7 @@ struct Run {
   double longest = 0.0;
 };
 
-/// Mistakes in the description, looked for before any fit.
+/// Mistakes in the description, searched for before any fit.
 void run_before(Run& to) {
   for (const std::string& kind : to.kinds) {
     for (int run = 0; run < to.rigs; ++run) {
@@ -78,7 +78,7 @@ void run_before(Run& to) {
         const bool clean = i == all.size();
         if (!clean && std::ranges::find(to.only, all[i].kind) == to.only.end()) continue;
         const bool shifted = !clean && all[i].kind == "shifted-zero";
-        // A zero that is off is looked for from several starts.
+        // A wrong zero is searched for from several starts.
         if (shifted && i > 0 && all[i - 1].mistake == all[i].mistake) continue;
         const auto described = clean || shifted ? rig.mechanism : mended(rig.mechanism, all[i]);
         const std::vector<estimator::Recording> readings =
@@ -125,11 +125,11 @@ void run_before(Run& to) {
   }
 }
 
-/// What a recording can be wrong in without anything being wrong in the description.
+/// Disturbances of a recording with a correct description.
 struct Disturbance {
   const char* name;
-  const char* kind;   ///< of the finding that it asks for; empty: of none
-  const char* words;  ///< of which its sentence has some, alone or among what cannot be told apart
+  const char* kind;   ///< of the expected finding; empty: none
+  const char* words;  ///< some occur in its sentence, alone or among equivalents
   double clip = 1.0;
   std::function<void(estimator::Segment&)> apply = {};
 };
@@ -174,7 +174,7 @@ const std::vector<Disturbance>& disturbances() {
   return kAll;
 }
 
-/// Mistakes in the recording, looked for after a calibration.
+/// Mistakes in the recording, searched for after a calibration.
 void run_after(Run& to) {
   for (const std::string& kind : to.kinds) {
     for (int run = 0; run < to.rigs; ++run) {
@@ -223,7 +223,7 @@ void run_after(Run& to) {
   }
 }
 
-/// Faults of recordings, looked for before a calibration.
+/// Faults of recordings, searched for before a calibration.
 void run_signals(Run& to) {
   using signal_faults::SignalFault;
   std::vector<SignalFault> faults = {{.name = "clean", .kinds = {}}};
@@ -260,7 +260,7 @@ void run_signals(Run& to) {
   }
 }
 
-/// A recording as it is, and with each mistake planted in its description.
+/// A clean recording, and with each mistake injected into its description.
 void run_recording(Run& to, const std::string& rig_file, const std::string& file) {
   const service::Rig rig = service::load_rig(rig_file);
   const std::vector<estimator::Recording> recordings = {

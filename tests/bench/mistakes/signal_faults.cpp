@@ -120,7 +120,7 @@ Eigen::Index lively_row(const estimator::Segment& segment, unsigned seed) {
   const Eigen::Index rows = column.size(), apart = rows_in(segment, 0.02);
   const Eigen::VectorXd moved = column.tail(rows - apart) - column.head(rows - apart);
   const double typical = std::sqrt(moved.squaredNorm() / static_cast<double>(moved.size()));
-  // From anywhere on in the middle of the recording, and round, since motions end.
+  // At random in the middle of the recording, and cyclically, since motions end.
   const Eigen::Index first = rows / 10, range = rows - 2 * first - apart;
   const Eigen::Index begin = static_cast<Eigen::Index>(seed * 7919U) % range;
   for (Eigen::Index k = 0; k < range; ++k) {

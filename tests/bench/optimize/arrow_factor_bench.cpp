@@ -15,8 +15,8 @@ using bench::thread_time;
 using estimator::ArrowFactor;
 using estimator::ArrowLayout;
 
-// One iteration's linear algebra: assembly, elimination, back substitution. DGEMM is timed between
-// iterations, so that both medians see the same machine.
+// Linear algebra of one iteration: assembly, elimination, back substitution. DGEMM is timed between
+// iterations, so that both medians are of the same machine state.
 void sweep_and_solve(benchmark::State& state) {
   const ArrowLayout layout{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
                            static_cast<int>(state.range(2)), static_cast<int>(state.range(3))};

@@ -8,15 +8,16 @@
 namespace bench {
 
 /// A well-conditioned linear chain with the sparsity of a trajectory: per step one block of
-/// node_size rows over bandwidth + 1 nodes and all parameters, and per node two rows that see that
-/// node alone. Linearising copies stored blocks, so a sweep costs linear algebra and one copy.
+/// node_size rows over bandwidth + 1 nodes and all parameters, and per node two rows that involve
+/// that node only. Linearizing copies stored blocks: an elimination costs linear algebra and one
+/// copy.
 class ChainBenchProblem : public estimator::LeastSquaresProblem {
  public:
   static constexpr int kObservationRows = 2;
 
   explicit ChainBenchProblem(const estimator::ArrowLayout& layout);
 
-  /// Operations of assembly, factorisation and back substitution, a multiply-add counted as two.
+  /// Operations of assembly, factorization and back substitution; a multiply-add counts as two.
   double flop_count() const;
 
   estimator::ArrowLayout layout() const override { return layout_; }

@@ -1,5 +1,5 @@
-// One Levenberg–Marquardt iteration of the Furuta rig with 12 free parameters, against Ceres on the
-// same residuals: differentiated by Ceres, and handed the estimator's own derivatives.
+// One Levenberg–Marquardt iteration of the Furuta rig with 12 free parameters, compared with Ceres
+// on the same residuals: differentiated by Ceres, and with the estimator's own derivatives.
 
 #include <benchmark/benchmark.h>
 #include <ceres/ceres.h>
@@ -26,8 +26,8 @@ using estimator::TrajectoryData;
 using estimator::TrajectoryProblem;
 using estimator::TrajectorySettings;
 
-// Where both solvers start: parameters off by 10 % in either direction, states at the truth,
-// encoder noise of 1 mrad.
+// Start of both solvers: parameters off by 10 % in either direction, states at the truth, encoder
+// noise of 1 mrad.
 struct Start {
   estimator::Mechanism mechanism = test_support::furuta_with_12_parameters();
   TrajectorySettings settings;
@@ -40,7 +40,7 @@ struct Start {
   }
 };
 
-// Processor time of so many iterations, and the linear systems solved for them.
+// Processor time of a number of iterations, and the linear systems solved in them.
 struct Run {
   double seconds;
   int linear_solves;
@@ -49,7 +49,7 @@ struct Run {
 // Few enough that no solver has converged, so that every step is a full one.
 constexpr int kIterations = 4;
 
-// Seconds per iteration, from a long and a short run that share all that happens once.
+// Seconds per iteration, from a long and a short run with equal set-up time.
 template <typename Solve>
 double time_per_iteration(const Solve& solve) {
   const Run few = solve(1), many = solve(kIterations);
@@ -106,7 +106,7 @@ void furuta_iteration(benchmark::State& state) {
   state.counters["peak_MB"] = bench::peak_memory_MB() - memory_before;
 }
 
-// The parts of an iteration, each alone.
+// The parts of an iteration, each measured alone.
 void furuta_parts(benchmark::State& state) {
   const Start start(static_cast<int>(state.range(0)),
                     state.range(1) != 0 ? StateForm::kFull : StateForm::kConfigurations);
@@ -139,13 +139,13 @@ void furuta_parts(benchmark::State& state) {
   state.counters["evaluate_ms"] = 1e3 * median(evaluate);
 }
 
-// Ceres per statement of the problem and linear solver, with rigcal timed in between on the same
-// state form: same machine, same minute.
+// Ceres for each formulation of the problem and linear solver, with rigcal timed in between on the
+// same state form: same machine, same minute.
 template <typename Problem>
 void against_ceres(benchmark::State& state, StateForm form, ceres::LinearSolverType solver,
                    ceres::SparseLinearAlgebraLibraryType library) {
   const Start start(static_cast<int>(state.range(0)), form);
-  Dgemm yardstick;  // holds OpenBLAS, which Ceres uses, to one thread
+  Dgemm yardstick;  // limits OpenBLAS, which Ceres uses, to one thread
   std::vector<double> ours, theirs, dgemm;
   for (auto _ : state) {
     ours.push_back(time_per_iteration([&](int n) { return run_rigcal(start, n); }));

@@ -12,10 +12,10 @@ double median(std::vector<double> values);
 /// Largest resident memory of this process so far.
 double peak_memory_MB();
 
-/// GFLOP/s of OpenBLAS on one thread: the yardstick of the machine as it is right now.
+/// GFLOP/s of OpenBLAS on one thread: a reference for the machine's present speed.
 class Dgemm {
  public:
-  /// Holds OpenBLAS to one thread from now on.
+  /// Limits OpenBLAS to one thread from now on.
   Dgemm();
   double measure();
 

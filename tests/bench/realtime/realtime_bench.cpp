@@ -1,6 +1,6 @@
-// How late the real-time threads wake and how long a cycle takes, beside cyclictest running at the
-// same time with the same priority and period: its figures are the machine's, the ratios are ours.
-//   realtime_bench [SECONDS]      (20 unless given; needs cyclictest, Debian package rt-tests)
+// Wake-up latency of the real-time threads and duration of a cycle, with cyclictest running at the
+// same time, priority and period: its figures are the machine's, the ratios are rigcal's.
+//   realtime_bench [SECONDS]      (default 20; needs cyclictest, Debian package rt-tests)
 
 #include <algorithm>
 #include <cstdio>
@@ -32,7 +32,7 @@ struct Figures {
   double max = 0.0;
 };
 
-// The histogram that cyclictest -q -h prints: lines "latency count", then lines of remarks.
+// The histogram printed by cyclictest -q -h: lines "latency count", then lines of remarks.
 std::optional<Figures> parse_cyclictest(const std::string& output) {
   std::istringstream lines(output);
   std::map<int, double> counts;

@@ -1,5 +1,5 @@
-// How fast the recorder is, beside what it cannot be faster than: writing the same bytes without
-// looking at them, and their checksum. The rig needs 1000 samples a second.
+// Speed of the recorder compared with its upper bounds: writing the same bytes without processing,
+// and their checksum. The rig needs 1000 samples per second.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ void record_a_minute(benchmark::State& state) {
 }
 BENCHMARK(record_a_minute)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// The same number of bytes in as many blocks, written and synced without being looked at.
+// The same number of bytes in as many blocks, written and synced without processing.
 void write_as_many_bytes(benchmark::State& state) {
   const Folder folder;
   const std::uint64_t size_bytes = record(folder.file("run.mcap"));

@@ -4,8 +4,8 @@
 
 namespace random_rigs {
 
-/// Two links in the vertical plane, one carrying the other. Angles: of link 1 from hanging, of link
-/// 2 against link 1. Lagrange's equations in these coordinates; a motor turns joint 1.
+/// Two links in the vertical plane, one carrying the other. Angles: link 1 from hanging, link 2
+/// relative to link 1. Lagrange's equations in these coordinates; a motor drives joint 1.
 struct DoublePendulumParameters {
   double m_1 = 0.3, l_1 = 0.12, L_1 = 0.25, J_1 = 2e-3;  ///< J about the centre of mass
   double m_2 = 0.2, l_2 = 0.12, J_2 = 1e-3;
@@ -14,7 +14,7 @@ struct DoublePendulumParameters {
   double gravity = 9.82;
 };
 
-/// Two joints whose friction does not know the load, and no inertial sensors.
+/// Two joints with load-independent friction, and no inertial sensors.
 class PlanarModel : public firmware_iface::sim::HingeModel {
  public:
   int joint_count() const override { return 2; }
@@ -44,7 +44,7 @@ class DoublePendulumModel final : public PlanarModel {
 };
 
 /// A cart on a level rail with a pole. Coordinates: the cart's position [m], the pole's angle from
-/// hanging, positive toward where the cart's position grows; a motor pushes the cart.
+/// hanging, positive toward the cart's positive direction; a motor drives the cart.
 struct CartPoleParameters {
   double m_cart = 0.6, m_pole = 0.12, l = 0.2, J = 2e-3;  ///< J about the centre of mass
   double motor_gain = 1.0;                                ///< [N/unit]

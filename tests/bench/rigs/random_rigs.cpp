@@ -32,7 +32,7 @@ class Draw {
   double between(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
-  /// Evenly in the logarithm.
+  /// Uniform in the logarithm.
   double scale(double low, double high) { return std::exp(between(std::log(low), std::log(high))); }
   bool chance(double probability) { return between(0.0, 1.0) < probability; }
   double normal() { return std::normal_distribution<double>()(random_); }
@@ -51,7 +51,7 @@ struct Plan {
   Eigen::VectorXd u;
 };
 
-/// Nothing, a sum of sines, a chirp or a row of pulses, of amplitude one.
+/// Nothing, a sum of sines, a chirp or a row of pulses, with amplitude one.
 Plan draw_plan(Draw& draw, const RandomRig& rig, double slowest) {
   const bool driven = rig.driven;
   Plan plan{.period = 1.0 / draw.any<double>({100, 200, 250, 500, 1000}),
@@ -88,7 +88,7 @@ Plan draw_plan(Draw& draw, const RandomRig& rig, double slowest) {
 
 bool is_dry(Law law) { return law != Law::kViscous; }
 
-/// Without the parts that a law lacks.
+/// Without the terms that a law lacks.
 JointFriction with_law(JointFriction friction, std::optional<Law> law) {
   if (!law) return friction;
   if (!is_dry(*law)) friction.coulomb = 0.0;
@@ -97,8 +97,8 @@ JointFriction with_law(JointFriction friction, std::optional<Law> law) {
   return friction;
 }
 
-/// Friction that takes the motion a few to many swings to die out.
-/// @param weight  torque that gravity pulls back with [N·m], inertia [kg·m²]
+/// Friction that damps the motion within a few to many swings.
+/// @param weight  torque of gravity [N·m], inertia [kg·m²]
 JointFriction draw_friction(Draw& draw, double weight, double inertia, const RandomRig& rig) {
   JointFriction friction;
   friction.viscous = draw.scale(0.005, 0.1) * std::sqrt(weight * inertia);
@@ -111,7 +111,7 @@ JointFriction draw_friction(Draw& draw, double weight, double inertia, const Ran
   return with_law(friction, rig.choice.law);
 }
 
-/// Counts with a random phase of the code disc, after white noise.
+/// Adds white noise, then quantises with a random phase of the encoder disc.
 void read_encoder(Draw& draw, double quantum, double noise, Eigen::Ref<Eigen::VectorXd> column) {
   const double phase = draw.between(0.0, 1.0);
   for (double& value : column) {
@@ -138,7 +138,7 @@ void record(Draw& draw, std::unique_ptr<firmware_iface::sim::HingeModel> model,
   }
   const double quantum = 2.0 * M_PI / std::round(draw.scale(1000, 20000));
   for (Eigen::Index j = 0; j < segment.angles.cols(); ++j) {
-    const double unit = slides && j == 0 ? 0.03 : 1.0;  // m a radian of the pinion
+    const double unit = slides && j == 0 ? 0.03 : 1.0;  // m per radian of the pinion
     read_encoder(draw, unit * quantum, unit * rig.noise, segment.angles.col(j));
   }
   rig.recording = {"run", {std::move(segment)}};
@@ -167,7 +167,7 @@ void free_friction(RandomRig& rig, int hinge, const JointFriction& truth, Draw& 
 void free_inertia(RandomRig& rig, int body, double truth, Draw& draw) {
   Mechanism& mechanism = rig.mechanism;
   make_free(rig, mechanism.index(body, BodyQuantity::kJzz), truth, draw);
-  // Room for any J_zz: a planar motion sees no other moment.
+  // Room for any J_zz: no other moment affects a planar motion.
   const double others = mechanism.parameter(body, BodyQuantity::kJzz).value + truth;
   mechanism.parameter(body, BodyQuantity::kJxx).value = others;
   mechanism.parameter(body, BodyQuantity::kJyy).value = others;
@@ -308,7 +308,7 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
          false, rig);
 }
 
-/// A cart on a rail along world x that carries a pole, as rig-cartpole.textproto describes one.
+/// A cart on a rail along world x that carries a pole, as in rig-cartpole.textproto.
 Mechanism cart_pole(const CartPoleParameters& truth, bool driven) {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
                         z = Eigen::Vector3d::UnitZ();

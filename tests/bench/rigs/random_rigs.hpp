@@ -9,36 +9,35 @@
 
 namespace random_rigs {
 
-/// Parts of friction: viscous; that and dry; these and quadratic drag, or a Stribeck excess.
+/// Friction terms: viscous; viscous and dry; these and quadratic drag, or a Stribeck excess.
 enum class Law { kViscous, kDry, kDrag, kStribeck };
 
-/// What is not left to chance.
+/// Properties that are not random.
 struct RigChoice {
-  double clip = 1.0;         ///< share of the largest command that the motor gets at most
+  double clip = 1.0;         ///< largest command, as a fraction of the plan's peak
   double shortest = 5.0;     ///< recording [s]
-  bool counts_only = false;  ///< else white noise in three of ten
-  /// Of the rig; unset: viscous and dry, in half of the rigs with parts that the description does
-  /// not know.
+  bool counts_only = false;  ///< otherwise white noise in three of ten
+  /// Of the rig; unset: viscous and dry, in half of the rigs with terms that the description lacks.
   std::optional<Law> law = {};
-  std::optional<Law> described = {};  ///< the description's; unset: that of the rig
+  std::optional<Law> described = {};  ///< of the description; unset: that of the rig
 };
 
-/// A rig drawn at random, described as it is but for the start values of what is free, and what
-/// its encoders recorded.
+/// A random rig with a correct description except for the start values of free parameters, and its
+/// encoders' recording.
 struct RandomRig {
   std::string kind;  ///< "pendulum", "double", "furuta", "cartpole"
   RigChoice choice;
   bool driven = false;
-  bool other_law = false;  ///< its friction also has parts that the description does not know
-  double noise = 0.0;      ///< white, beside the counts [rad]
-  std::map<std::string, double> truths;  ///< of what is free, by name
+  bool other_law = false;                ///< its friction also has terms that the description lacks
+  double noise = 0.0;                    ///< white, in addition to quantization [rad]
+  std::map<std::string, double> truths;  ///< of the free parameters, by name
   estimator::Mechanism mechanism;
   estimator::Recording recording;
 };
 
-/// Masses, lengths, friction, excitation, encoders (1000 to 20 000 counts a turn), rates (100 Hz to
-/// 1 kHz) and lengths (to 20 s) from the seed; start values up to 70 % off. Recorded by
-/// simulators in minimal coordinates that share nothing with the estimator.
+/// Masses, lengths, friction, excitation, encoders (1000 to 20 000 counts per turn), rates (100 Hz
+/// to 1 kHz) and lengths (to 20 s) are drawn with the seed; start values are up to 70 % off.
+/// Recorded by simulators in minimal coordinates that share no code with the estimator.
 RandomRig draw_rig(const std::string& kind, unsigned seed, const RigChoice& choice = {});
 
 }  // namespace random_rigs

@@ -1,12 +1,12 @@
-// How many samples the service takes in, beside what it cannot be faster than: an echo of the same
-// bytes through a bare Asio server. Both are processes of their own, both clients are the same, and
-// the processor time is the server's alone.
+// Samples per second that the service ingests, compared with an upper bound: an echo of the same
+// bytes through a bare Asio server. Both are separate processes with the same client, and the
+// processor time is the server's alone.
 //
-//   IngestService    batches of 100 samples (a rig at 1 kHz sends ten a second), 32 under way,
+//   IngestService    batches of 100 samples (a rig at 1 kHz sends ten a second), 32 in transit,
 //                    each acknowledged when it is durable, then closed into a recording
 //   BareEcho         the same frames through a server that sends every byte back
 //
-// samples_per_cpu_s is what one core carries; rigs_per_core is that over 1000.
+// samples_per_cpu_s is the capacity of one core; rigs_per_core is that over 1000.
 
 #include <benchmark/benchmark.h>
 #include <signal.h>
@@ -89,7 +89,7 @@ void IngestService(benchmark::State& state) {
   set_counters(state, processor_time(service.pid()) - before);
 }
 
-// Sends back what it gets.
+// Sends back all received bytes.
 class Echo : public std::enable_shared_from_this<Echo> {
  public:
   explicit Echo(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}

@@ -1,10 +1,10 @@
-// How long an operator waits: from the last sample of a run of ten seconds, already streamed up to
-// it, to the result of its calibration.
+// An operator's waiting time from the last sample of a ten-second run, already streamed up to it,
+// to the result of its calibration.
 //
 //   LastSampleToResult   the last batch, its acknowledgement, closing, storing and verifying the
-//                        recording, starting the worker, reading, calibrating, the report, telling
+//                        recording, starting the worker, reading, calibrating, the report, sending
 //
-// solver_s is what the solver says it took; rest_s is everything else.
+// solver_s is the time reported by the solver; rest_s is everything else.
 
 #include <benchmark/benchmark.h>
 
@@ -25,9 +25,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kLatencySamplesPerBatch = 100;
 constexpr std::uint64_t kLatencyBatches = 100;  // 10 s at 1 kHz
 
-// The pendulum of configs/rig-pendulum.textproto swings, with friction, and is seen by an encoder.
+// The pendulum of configs/rig-pendulum.textproto swings with friction, read by an encoder.
 std::vector<double> swing() {
-  constexpr double kInertia = 0.0012 + 0.428 * 0.092 * 0.092;  // about the hinge [kg·m²]
+  constexpr double kInertia = 0.0012 + 0.428 * 0.092 * 0.092;  // about the joint [kg·m²]
   constexpr double kStiffness = 0.428 * 9.82 * 0.092;          // [N·m]
   constexpr double kViscous = 3e-4, kCoulomb = 1e-3;           // [N·m·s/rad], [N·m]
   constexpr double kStep_s = 1e-5, kCount_rad = 2.0 * 3.14159265358979323846 / 4096.0;
@@ -65,7 +65,7 @@ std::vector<std::string> make_frames() {
   return frames;
 }
 
-// Streams everything but the last batch. False when the service does not take it.
+// Streams everything but the last batch. False if the service does not accept it.
 bool stream(SocketClient& rig, const std::string& id, const std::vector<std::string>& frames) {
   if (!rig.call(test_support::open_request(id, "pivot")).has_session_opened()) return false;
   for (std::size_t k = 0; k + 1 < frames.size(); ++k) {

@@ -19,7 +19,7 @@ inline __attribute__((always_inline)) Lanes sine_of(const Lanes& x, int quarter)
 }
 Lanes sign(Lanes x) { return x > 0.0 ? x * 0.0 + 1.0 : x * 0.0 - 1.0; }
 
-// The rig of configs/rig-synthetic-furuta.textproto: known quantities, and the ten that are free.
+// The rig of configs/rig-synthetic-furuta.textproto: known quantities, and the ten free ones.
 constexpr double kMassA = 0.238, kMassB = 0.428, kCentreA = 0.128, kArm = 0.376, kCentreB = 0.092;
 constexpr double kShaft = 4e-4, kGravity = 9.82, kJxxB = 1e-4;
 constexpr double kJzzA = 0.0044, kJyyB = 0.00396, kJzzB = 0.0039, kB1 = 1e-3, kB2 = 1e-4;
@@ -57,7 +57,7 @@ inline __attribute__((always_inline)) void accelerate(const State& x, const Slop
   out.a1 = a1;
   out.a2 = a2;
   const Lanes dM11 = 2.0 * kSwing * s * c, dM12 = -kCoupling * s, turn = c * c - s * s;
-  // Derivatives of r along the state and the parameters, at given accelerations.
+  // Derivatives of r by the state and the parameters, at given accelerations.
   const Lanes f1[4] = {kMomentA * p + kMomentB * s * q,
                        dM11 * a1 + dM12 * a2 + 2.0 * kSwing * turn * w1 * w2 -
                            kCoupling * c * w2 * w2 + kMomentB * c * p,
@@ -155,7 +155,7 @@ double shoot_by_hand(int intervals, int steps, double step) {
         S[2][d] += sixth * (k1.d1[d] + 2.0 * (k2.d1[d] + k3.d1[d]) + k4.d1[d]);
         S[3][d] += sixth * (k1.d2[d] + 2.0 * (k2.d2[d] + k3.d2[d]) + k4.d2[d]);
       }
-      // A reading halfway, by Hermite interpolation, and one at the end, of both joints.
+      // A reading halfway, by Hermite interpolation, and one at the end, for both joints.
       for (std::size_t j = 0; j < 2; ++j) {
         for (const bool is_end : {false, true}) {
           const auto between = [&](Lanes a, Lanes b, Lanes rate_a, Lanes rate_b) {

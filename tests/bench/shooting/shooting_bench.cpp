@@ -1,5 +1,5 @@
 // One iteration of the default estimation: a candidate simulated, its derivatives, the
-// factorisation.
+// factorization.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ using estimator::ShootingProblem;
 constexpr double kPeriod = 1e-3, kStep = 2e-3;
 constexpr int kSamples = 60'001;
 
-// The limit, of the same number of samples.
+// The limit, for the same number of samples.
 void limit(benchmark::State& bench) {
   const int steps = 100, intervals = 300;
   for (auto _ : bench) benchmark::DoNotOptimize(bench::shoot_by_hand(intervals, steps, kStep));
@@ -43,7 +43,7 @@ Mechanism furuta() {
   return mechanism;
 }
 
-/// States that recur every interval, so that the motion is as lively at the end as at the start.
+/// States that repeat every interval, so that the motion is as fast at the end as at the start.
 Eigen::MatrixXd recurring_states(int joints, const Segment& segment, double interval) {
   const auto nodes = static_cast<Eigen::Index>(std::ceil(segment.duration() / interval)) + 1;
   Eigen::MatrixXd states(2 * joints, nodes);
@@ -106,7 +106,7 @@ void furuta_load_friction(benchmark::State& bench) {
   run(bench, mechanism, kSamples);
 }
 
-// Inertial sensors of six axes, of each place, mounting and biases unknown.
+// Six-axis inertial sensors with unknown place, mounting and biases.
 void furuta_inertial(benchmark::State& bench) {
   using estimator::InertialQuantity;
   Mechanism mechanism = furuta();

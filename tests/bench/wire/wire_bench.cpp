@@ -1,6 +1,6 @@
-// What a frame costs the processor, beside what it costs the line: a SAMPLE of two channels takes
-// 29 bytes, 315 µs at 921 600 baud. Each benchmark handles one frame a turn; percent_of_line is the
-// time of the processor over the time on the line.
+// Processor time of a frame compared with its time on the line: a SAMPLE of two channels takes 29
+// bytes, 315 µs at 921 600 baud. Each benchmark handles one frame per iteration; percent_of_line is
+// the processor's time over the time on the line.
 
 #include <benchmark/benchmark.h>
 
@@ -53,7 +53,7 @@ Frame sample_frame(std::uint16_t k) {
   return frame_of(message.data(), sample_report_encode(&sample, kShape, message.data()));
 }
 
-// Tells the figures of one benchmark at its end, from the processor time that has passed.
+// Reports the figures of one benchmark at its end, from the elapsed processor time.
 class Tally {
  public:
   explicit Tally(benchmark::State& state) : state_(state) {}
@@ -72,7 +72,7 @@ class Tally {
   std::clock_t start_ = std::clock();
 };
 
-// From the bytes of the line to the fields of the sample, as the host does it.
+// From the bytes of the line to the fields of the sample, as in the host.
 void decode_sample(benchmark::State& state) {
   std::array<Frame, 256> frames;
   for (std::size_t k = 0; k < frames.size(); ++k) {
@@ -95,7 +95,7 @@ void decode_sample(benchmark::State& state) {
 }
 BENCHMARK(decode_sample);
 
-// From the fields to the bytes, as the unit does it.
+// From the fields to the bytes, as in the unit.
 void encode_sample(benchmark::State& state) {
   std::uint16_t k = 0;
   std::size_t size_bytes = 0;
@@ -142,7 +142,7 @@ void encode_command(benchmark::State& state) {
 }
 BENCHMARK(encode_command);
 
-// What is left when framing and fields are free: the checksum of a sample alone, and its copy.
+// A lower bound without framing and fields: the checksum of a sample alone, and its copy.
 void checksum_sample(benchmark::State& state) {
   const Frame frame = sample_frame(77);
   Tally tally(state);

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-/// Pieces that read one parameter as `readings`, with these deviations, about zero.
+/// Pieces that measure one parameter, about zero, with these values and standard deviations.
 std::vector<PieceScore> scalar_pieces(const std::vector<double>& readings,
                                       const std::vector<double>& deviations) {
   std::vector<PieceScore> pieces;
@@ -30,7 +30,7 @@ PieceComparison compare(const std::vector<PieceScore>& pieces, bool cut = false)
   return compare_pieces(pieces, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n), cut);
 }
 
-// Cochran's Q of a weighted mean, by hand. A wrong centre, weight or count would show.
+// Cochran's Q of a weighted mean, computed by hand. Catches a wrong centre, weight or count.
 TEST(PieceComparison, IsCochransQOfAWeightedMean) {
   const std::vector<double> y = {1.0, 3.0, 2.5, -1.0}, s = {1.0, 0.5, 2.0, 1.0};
   double weights = 0.0, sum = 0.0, Q = 0.0;
@@ -52,8 +52,8 @@ TEST(PieceComparison, IsCochransQOfAWeightedMean) {
   }
 }
 
-// Parameter 1 is read through the sum of both by all pieces but the first, which reads parameter 0
-// alone: what it finds of 0 would move 1 through the others, yet none of its readings depends on 1.
+// Parameter 1 is measured in a sum with 0 by all pieces but the first, which measures 0 alone. The
+// first piece's estimate of 0 would move 1 through the others, although it does not measure 1.
 TEST(PieceComparison, TellsNothingOfWhatNoReadingOfThePieceDependsOn) {
   const auto reads = [](const Eigen::RowVector2d& row, double reading, double deviation) {
     const Eigen::MatrixXd H = row.transpose() * row / (deviation * deviation);
@@ -67,8 +67,8 @@ TEST(PieceComparison, TellsNothingOfWhatNoReadingOfThePieceDependsOn) {
   EXPECT_TRUE(std::isnan(result.deviations[0][1]));
 }
 
-// The delete-one jackknife by leaving each piece out, of two parameters told unequally; beside it
-// the squared distance from the estimate about which all is linear, here zero.
+// Compares with the delete-one jackknife, computed by leaving each piece out, for two parameters of
+// unequal precision. Also checks the squared distance from the linearization point, here zero.
 TEST(PieceComparison, ScatterIsTheDeleteOneJackknife) {
   std::mt19937 random(5);
   std::normal_distribution<double> gaussian;
@@ -95,7 +95,7 @@ TEST(PieceComparison, ScatterIsTheDeleteOneJackknife) {
   EXPECT_LT((result.shift - all).norm(), 1e-12);
 }
 
-// Equal pieces: the sandwich with P/(P−1), which is the deviation of a mean squared.
+// Equal pieces: the sandwich estimator with P/(P−1) is the standard deviation of a mean, squared.
 TEST(PieceComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
   const std::vector<double> y = {-2.0, 1.0, 0.5, 0.5};
   const PieceComparison result = compare(scalar_pieces(y, {0.1, 0.1, 0.1, 0.1}));
@@ -106,7 +106,7 @@ TEST(PieceComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
   EXPECT_LT(result.agreement.p_value, 1e-10);
 }
 
-// What one piece alone tells has no scatter, and does not count as agreed.
+// A parameter that only one piece identifies has no scatter and does not count as consistent.
 TEST(PieceComparison, OnePieceAloneTellsNoScatter) {
   std::vector<PieceScore> pieces;
   for (int p = 0; p < 3; ++p) {
@@ -124,8 +124,8 @@ TEST(PieceComparison, OnePieceAloneTellsNoScatter) {
   EXPECT_NEAR(result.deviations[1][1], 1.0, 1e-12);
 }
 
-// Parts that agree with one another on what the whole they were cut from does not say: two
-// deviations of their mean, one more degree of freedom.
+// Parts may agree with one another but not with the whole that they were cut from. Here their mean
+// is two standard deviations off, which adds one degree of freedom.
 TEST(PieceComparison, TestsPartsAgainstTheWhole) {
   const std::vector<PieceScore> pieces = scalar_pieces({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
   EXPECT_NEAR(compare(pieces, false).agreement.statistic, 0.0, 1e-12);
@@ -134,8 +134,8 @@ TEST(PieceComparison, TestsPartsAgainstTheWhole) {
   EXPECT_EQ(compare(pieces, true).agreement.degrees_of_freedom, 4.0);
 }
 
-// Noise that the weights do not know (correlated, quantised) comes in by its own covariance: with
-// four times the variance Q is a fourth.
+// Noise that the weights ignore (correlated, quantised) enters by its own covariance: four times
+// the variance gives a quarter of Q.
 TEST(PieceComparison, JudgesByTheNoiseGiven) {
   std::vector<PieceScore> pieces = scalar_pieces({1.0, 2.0, 4.0}, {1.0, 1.0, 1.0});
   const double Q = compare(pieces).agreement.statistic;
@@ -143,8 +143,8 @@ TEST(PieceComparison, JudgesByTheNoiseGiven) {
   EXPECT_NEAR(compare(pieces).agreement.statistic, 0.25 * Q, 1e-12);
 }
 
-// Pieces that differ by noise alone are called different as often as the level says, in directions
-// that some see badly.
+// Pieces that differ by noise alone are rejected as often as the significance level states, also
+// along directions that some pieces measure badly.
 TEST(PieceComparison, ReadsPiecesThatAgreeAsAgreeing) {
   std::mt19937 random(11);
   std::normal_distribution<double> gaussian;
@@ -165,7 +165,7 @@ TEST(PieceComparison, ReadsPiecesThatAgreeAsAgreeing) {
   EXPECT_NEAR(rejected, 0.05 * kDraws, 4.0 * std::sqrt(0.05 * 0.95 * kDraws));
 }
 
-// A prior holds the estimate without taking part in the scatter.
+// A prior constrains the estimate but does not contribute to the scatter.
 TEST(PieceComparison, PriorsBelongToNoPiece) {
   const std::vector<PieceScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
   const PieceComparison result =
@@ -174,7 +174,7 @@ TEST(PieceComparison, PriorsBelongToNoPiece) {
   EXPECT_NEAR(result.agreement.statistic, 0.0, 1e-12);
 }
 
-// Tables of any statistics book.
+// Values from statistical tables.
 TEST(Distributions, AgreeWithTables) {
   EXPECT_NEAR(chi_square_tail(3.841459, 1.0), 0.05, 1e-7);
   EXPECT_NEAR(chi_square_tail(18.307038, 10.0), 0.05, 1e-8);

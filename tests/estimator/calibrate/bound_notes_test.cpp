@@ -10,8 +10,8 @@
 namespace estimator {
 namespace {
 
-/// Two parameters that trade off, S = [1 ρ; ρ 1]/σ², the first at its lower bound and wished
-/// `wish` deviations inward; friction torques of a pendulum, in their units.
+/// Two parameters of a pendulum's friction that trade off, S = [1 ρ; ρ 1]/σ². The first is at its
+/// lower bound; its unconstrained optimum lies `wish` standard deviations inward.
 struct Case {
   Mechanism mechanism = make_pendulum({});
   std::vector<int> estimated;
@@ -33,7 +33,7 @@ struct Case {
     information.undetermined = {false, false};
     information.inverse = Eigen::Matrix2d::Zero();
     information.inverse(1, 1) = 1.0 / S(1, 1);
-    // The score that moves the first by `wish` of its own deviations, the second being free.
+    // The score that moves the first by `wish` of its standard deviations if the second is free.
     const double left = (1.0 - rho * rho) / (kDeviation * kDeviation);
     information.group_score = {wish * std::sqrt(left) * Eigen::VectorXd::Unit(2, 0)};
   }
@@ -50,9 +50,9 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// With ρ = 0.8 the first has a deviation of 1e-3/0.6; wished 0.355 deviations beyond the bound it
-// might be 1.29 inward at 95 %, 2.15e-3, which moves the second by −0.8 times that, 1.7 of its
-// deviations of 1e-3.
+// With ρ = 0.8 the first has a standard deviation of 1e-3/0.6. With its optimum 0.355 deviations
+// beyond the bound it could be 1.29 deviations inward at 95 %, 2.15e-3. That moves the second by
+// −0.8 times as much, 1.7 of its deviations of 1e-3.
 TEST(BoundNotes, TellHowFarAPartnerWouldMove) {
   const std::string note = Case(0.8, -0.355).note();
   EXPECT_TRUE(holds(note, "1.b is at its lower bound 0, and all other intervals hold if it is"))
@@ -69,13 +69,13 @@ TEST(BoundNotes, NameNoPartnerThatHardlyMoves) {
   EXPECT_FALSE(holds(note, "tau_c")) << note;
 }
 
-// Thirty deviations beyond: no bound of nature is hit that hard.
+// Thirty standard deviations beyond: no physical bound is missed by that much.
 TEST(BoundNotes, TellWhatAsksForValuesBeyond) {
   const std::string note = Case(0.5, -30.0).note();
   EXPECT_TRUE(holds(note, "ask for a value beyond it, by 30 of its deviations")) << note;
 }
 
-// An upper bound is left downward.
+// At an upper bound inward means downward.
 TEST(BoundNotes, KnowUpperBounds) {
   Case mirrored(0.8, 0.355);
   mirrored.information.at_bound[0] = 1;
@@ -85,14 +85,14 @@ TEST(BoundNotes, KnowUpperBounds) {
   EXPECT_TRUE(holds(note, "1.tau_c by 0.0017 N·m")) << note;
 }
 
-/// Widths of the intervals at the bound.
+/// Half-width of the interval at the bound.
 double reach(const Case& of) {
   const Eigen::VectorXd reaches = reaches_off_bounds(of.information, Eigen::VectorXd::Ones(1));
   EXPECT_EQ(reaches.tail(reaches.size() - 1).norm(), 0.0) << "what is at no bound";
   return reaches[0];
 }
 
-// As the notes say: 1.29 deviations of 1e-3/0.6, inward of either bound.
+// As in the notes: 1.29 standard deviations of 1e-3/0.6, inward of either bound.
 TEST(ReachesOffBounds, AreHowFarTheDataWouldLetItBe) {
   EXPECT_NEAR(reach(Case(0.8, -0.355)), 1.29e-3 / 0.6, 1e-9);
   Case upper(0.8, 0.355);
@@ -110,8 +110,8 @@ TEST(ReachesOffBounds, AreInfiniteWhereTheDataSeeNothing) {
   EXPECT_EQ(reach(unseen), HUGE_VAL);
 }
 
-// The second parameter as two of which the data see the sum alone: what they tell of the first is
-// the same.
+// The second parameter is split into two of which only the sum is identifiable. The interval of the
+// first must not change.
 TEST(ReachesOffBounds, CountWhatTradesOffAsFree) {
   Case split(0.8, -0.355);
   ParameterInformation& information = split.information;

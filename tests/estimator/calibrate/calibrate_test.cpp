@@ -21,7 +21,7 @@ using test_support::ReferenceFuruta;
 
 constexpr double kNoise = 1e-3;
 
-// Of the parameters of a SPOOK simulator; those of the system itself have tests of their own.
+// Calibrates the shadow parameters of a SPOOK simulator. Physical ones have tests of their own.
 Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                              CalibrationOptions options = {}) {
   options.kind = estimator::EstimateKind::kShadow;
@@ -35,7 +35,7 @@ ReferenceFuruta viscous_rig() {
   return rig;
 }
 
-// Six seconds of free motion seen at 1 kHz; no control.
+// Six seconds of free motion sampled at 1 kHz, without control.
 Recording release(const ReferenceFuruta& rig, unsigned seed = 21) {
   return test_support::record(rig, Eigen::Vector4d(0.3, 2.0, 0.0, 0.0), Eigen::VectorXd::Zero(6000),
                               1e-3, kNoise, seed);
@@ -54,11 +54,11 @@ const ParameterEstimate& find(const Calibration& calibration, const std::string&
   throw std::out_of_range(name);
 }
 
-// The whole pipeline against a simulator that shares no code with it: parameters within half a
-// percent, and an open-loop simulation that leaves nothing but the noise of the encoders.
+// The whole pipeline on data of a simulator that shares no code with it: parameters within half a
+// percent, and an open-loop simulation whose residuals are the encoder noise.
 TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
   CalibrationOptions options;
-  options.step = 1e-3;  // at the default of 5 ms the step itself biases 1.b by 7 %
+  options.step = 1e-3;  // at the default 5 ms the step size itself biases 1.b by 7 %
   const Calibration result = calibrate_shadow(rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"}),
                                               {release(viscous_rig())}, options);
   EXPECT_TRUE(result.converged());
@@ -70,8 +70,8 @@ TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
   for (const auto& error : result.simulation) EXPECT_LT(error.rmse, 1.1 * kNoise) << error.hinge;
 }
 
-// Both residual forms and both state forms pose the same question; answers that differ by more than
-// half a percent mean that one of them is wrong.
+// Both residual forms and both state forms describe the same problem. Answers that differ by more
+// than half a percent mean that one of them is wrong.
 TEST(Calibrate, FormsOfResidualAndStateAgree) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   CalibrationOptions options;
@@ -94,8 +94,8 @@ TEST(Calibrate, FormsOfResidualAndStateAgree) {
   }
 }
 
-// A motor that is never driven says nothing of its gain: the gain must be held, be given no finite
-// standard deviation, be named, and the others be estimated all the same.
+// The gain of a motor that is never driven cannot be identified. It must be fixed and reported
+// without a finite standard deviation, and the others estimated.
 TEST(Calibrate, HoldsAndNamesAParameterWithoutEffect) {
   const Calibration result =
       calibrate_shadow(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
@@ -108,9 +108,9 @@ TEST(Calibrate, HoldsAndNamesAParameterWithoutEffect) {
                std::invalid_argument);
 }
 
-// Weights are chosen, and soft joints damped, by the inertias that a calibration begins with. Found
-// first in continuous time, they are the same from everywhere, and so is the estimate, to a
-// thousandth of its deviation. Without, the solver begins where it is told.
+// Weights, and the damping of soft joints, depend on the initial inertias. A first fit in
+// continuous time makes these, and so the estimate, independent of the start to a thousandth of the
+// standard deviation. Without it, the solver starts at the given values.
 TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   const std::vector<std::string> free = {"A.J_zz", "B.J_yy", "1.b", "2.b"};
@@ -137,8 +137,8 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
   EXPECT_NEAR(told.history.front().arrow[0], 3.0 * find(reference, "A.J_zz").initial, 1e-12);
 }
 
-// Progress is shown by name: what an iteration reports are the free parameters of the mechanism
-// that its stage announced, without those that were held.
+// The parameters that an iteration reports must be the free parameters of the mechanism of its
+// stage, without those that are fixed.
 TEST(Calibrate, StagesTellWhichParametersTheyVary) {
   for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
     int varied = -1, iterations = 0;
@@ -159,9 +159,9 @@ TEST(Calibrate, StagesTellWhichParametersTheyVary) {
   }
 }
 
-// A prior stands beside 6000 angles with the weight its standard deviation asks for: a tight one
-// keeps the estimate, a wide one leaves it alone. Unscaled, it would outweigh the angles a
-// millionfold, and the wide one would move the estimate too.
+// A prior has the weight of its standard deviation beside 6000 angles: a tight one keeps the
+// estimate, a wide one hardly changes it. Unscaled, it would outweigh the angles a millionfold, and
+// the wide one would move the estimate too.
 TEST(Calibrate, PriorsWeighWhatTheirStandardDeviationSays) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
@@ -193,8 +193,8 @@ TEST(Calibrate, RefusesWhatItCannotUse) {
   EXPECT_THROW(calibrate_shadow(rig_to_fit({}), {release(viscous_rig())}), std::invalid_argument);
 }
 
-// The derivatives of the simulated angles, propagated through every step, against differences of
-// whole simulations. The step 1e-6 relative leaves errors of 1e-5 of the largest entry.
+// The derivatives of the simulated angles, propagated through every step, are compared with
+// differences of whole simulations. The relative step 1e-6 leaves errors of 1e-5 of the maximum.
 TEST(SimulationProblem, JacobianIsThatOfTheSimulation) {
   const Mechanism mechanism = test_support::smooth_furuta(
       {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
@@ -240,8 +240,8 @@ TEST(SimulationProblem, JacobianIsThatOfTheSimulation) {
   }
 }
 
-// A unit's clock is never exact: a step of 5 ms is five samples of a recording whose period is
-// 1.000035 ms, and nothing to refuse.
+// A unit's clock is never exact: a step of 5 ms must be accepted for a recording with a period of
+// 1.000035 ms.
 TEST(Calibrate, TakesAStepThatIsAMultipleOfThePeriodButForTheClock) {
   Recording recording = release(viscous_rig());
   recording.segments.front().period = 1.000035e-3;

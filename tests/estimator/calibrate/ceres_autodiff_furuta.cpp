@@ -131,7 +131,7 @@ struct Prior {
   }
 };
 
-// A functor that takes its blocks as Ceres's dynamic form passes them.
+// A functor that accepts its blocks as Ceres's dynamic form passes them.
 template <typename Functor, std::size_t kBlocks>
 struct FromArray {
   Functor functor;
@@ -145,8 +145,8 @@ struct FromArray {
   }
 };
 
-// Ceres's own derivatives, four at a time, its default here. All 54 of a step in one pass, which is
-// what its AutoDiffCostFunction does, take three times as long.
+// Ceres's own derivatives, four at a time, its default here. All 54 of a step in one pass, as in
+// its AutoDiffCostFunction, take three times as long.
 template <typename Functor, typename... Sizes>
 ceres::CostFunction* automatic(const Functor& functor, int residuals, Sizes... block_sizes) {
   using Blocks = FromArray<Functor, sizeof...(Sizes)>;

@@ -12,10 +12,10 @@
 
 namespace test_support {
 
-/// The joint problem of TrajectoryProblem for two bodies and two hinges and one segment, the way a
-/// user of Ceres states it: residuals as functors, differentiated by Ceres, on Ceres's own
-/// manifolds. Shares no arithmetic with the estimator, but for the recorded controls' averages.
-/// Both state forms; no free delays.
+/// The joint problem of TrajectoryProblem for two bodies, two joints and one segment, as a user of
+/// Ceres would write it: residual functors, differentiated by Ceres, on Ceres's own manifolds.
+/// Shares no arithmetic with the estimator, except the averages of the recorded controls. Both
+/// state forms; no free delays.
 ///
 /// Bounds are not passed on, as in CeresFuruta.
 class CeresAutodiffFuruta {

@@ -66,7 +66,7 @@ estimator::Parameter& named(Mechanism& mechanism, const std::string& name) {
   return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
 }
 
-// Standard deviations of the parameters where the problem stands, as a scale for differences.
+// Standard deviations of the parameters at the current point, as a scale for differences.
 Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
   return compute_covariance(
              compute_information(problem),
@@ -74,9 +74,9 @@ Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
       .standard_deviation;
 }
 
-// Two optimisers on the problem the product solves must start at the same cost and end at the same
-// optimum. Both stop where the cost no longer resolves a step, √1e-15 of the noise: 1e-3 standard
-// deviations leave room for thirty times that.
+// Ceres and the estimator solve the same problem. They must start at the same cost and end at the
+// same optimum. Both stop when the cost no longer resolves a step, √1e-15 of the noise; 1e-3
+// standard deviations allow thirty times that.
 template <typename Ceres>
 void expect_optimum_of_ceres(StateForm form) {
   Mechanism truth = test_support::furuta_with_12_parameters();
@@ -98,9 +98,9 @@ void expect_optimum_of_ceres(StateForm form) {
       << "\nsigma  " << sigma.transpose();
 }
 
-// Shares the step's residual and derivatives, but neither blocks nor chain rules nor linear
-// algebra. Catches a weight, an index or a chain rule of TrajectoryProblem that is wrong in the
-// cost as well as in the Jacobian, where differences see nothing, and a solver that stops early.
+// Shares the step's residual and derivatives, but no blocks, chain rules or linear algebra. Catches
+// a weight, index or chain rule of TrajectoryProblem that is wrong in both cost and Jacobian, which
+// differences cannot detect, and a solver that stops early.
 TEST(TrajectoryOptimum, IsThatOfCeres) {
   expect_optimum_of_ceres<CeresFuruta>(StateForm::kConfigurations);
 }
@@ -110,8 +110,8 @@ TEST(TrajectoryOptimum, OfFullStatesIsThatOfCeres) {
   expect_optimum_of_ceres<CeresFuruta>(StateForm::kFull);
 }
 
-// Shares nothing: every residual is written once more and differentiated by Ceres. Catches, beside
-// the above, what is wrong in the step itself, and a derivative that leads astray.
+// Shares nothing: every residual is written again and differentiated by Ceres. Also catches errors
+// in the step itself, and a wrong derivative.
 TEST(TrajectoryOptimum, IsThatOfCeresWithItsOwnDerivatives) {
   expect_optimum_of_ceres<CeresAutodiffFuruta>(StateForm::kConfigurations);
 }
@@ -122,14 +122,14 @@ TEST(TrajectoryOptimum, OfFullStatesIsThatOfCeresWithItsOwnDerivatives) {
 }
 
 // The same with an upper and a lower bound that exclude the free optimum by many standard
-// deviations. They must be met exactly, the others must be optimal given them, and the cost must
-// fall outward: then no feasible point near by is better.
+// deviations. They must be met exactly, the other parameters must be optimal given them, and the
+// cost must fall outward, so that no nearby feasible point is better.
 TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
   Mechanism truth = test_support::smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
   named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
   Comparison comparison(truth, 400, 1.0);
-  // The start sets the weights of the rows, so both start where Ceres is to stay.
+  // The start sets the weights of the rows, so both start where Ceres must remain.
   named(comparison.mechanism, "A.J_zz").value = 2.9e-3;
   named(comparison.mechanism, "1.b").value = 1.1e-3;
   named(comparison.mechanism, "B.J_yy").value = 5e-3;
@@ -153,7 +153,7 @@ TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
   }
 }
 
-// A start on a bound that the optimum does not touch must be left: same optimum as from inside.
+// A start at a bound that is inactive at the optimum must lead to the same optimum as one inside.
 TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
   Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   Comparison inside(truth, 300, 1.3);
@@ -173,9 +173,9 @@ TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
             1e-3);
 }
 
-// Two recordings of different motion share the parameters: the optimum of both is not the mean of
-// the single ones but that weighted by information, to first order in the noise. Catches segments
-// that are coupled, or of which one is ignored.
+// Two recordings of different motion share the parameters. Their joint optimum is the mean of the
+// single ones weighted by information, to first order in the noise. Catches segments that are
+// coupled or ignored.
 TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
   const Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"});
   TrajectorySettings settings;
@@ -194,7 +194,7 @@ TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
       (S_1 + S_2).ldlt().solve(S_1 * alone_1.arrow() + S_2 * alone_2.arrow());
   const Eigen::VectorXd sigma = standard_deviations(both);
   EXPECT_LT((both.arrow() - expected).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 0.05);
-  // The segments disagree by more than that, or the test would see nothing.
+  // The segments differ by more than that, or the test would prove nothing.
   EXPECT_GT((alone_1.arrow() - alone_2.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 0.5);
 }
 

@@ -12,7 +12,7 @@
 
 namespace test_support {
 
-/// √κ times both impulse residuals from one full state to the next: to its velocity, and to the
+/// √κ times both impulse residuals from one full state to the next: for its velocity, and for the
 /// velocity that leads to its configuration.
 class FullImpulseCost : public ceres::CostFunction {
  public:
@@ -116,7 +116,7 @@ class ViolationRateCost : public ceres::CostFunction {
   }
 
  private:
-  // d(G v) along the bodies' rotations at fixed v.
+  // Adds d(G v) along the bodies' rotations at fixed v.
   void add_turns(int j, const Poses& poses, const Velocity& v, RowMajorMap& out) const {
     const auto at = static_cast<std::size_t>(j);
     const estimator::Hinge& hinge = mechanism_.hinges[at];

@@ -81,7 +81,7 @@ class ImpulseCost : public ceres::CostFunction {
   double weight_;
 };
 
-// Angle of one encoder; its offset is the parameter at `offset_index`, or fixed if that is −1.
+// Angle of one encoder. Its offset is the parameter at `offset_index`, or fixed if that is −1.
 class AngleCost : public ceres::CostFunction {
  public:
   AngleCost(const estimator::Hinge& hinge, double angle, double fixed_offset, int offset_index,
@@ -302,7 +302,7 @@ ceres::Solver::Summary CeresFuruta::solve(const ceres::Solver::Options& options)
   return summary;
 }
 
-// Ceres writes the point into chi_ first; the step residual keeps the parameters to itself.
+// Ceres has written the point into chi_; the step residual caches the parameters.
 void CeresFuruta::PrepareForEvaluation(bool /*evaluate_jacobians*/, bool new_evaluation_point) {
   if (!new_evaluation_point) return;
   Mechanism mechanism = mechanism_;

@@ -14,20 +14,20 @@
 
 namespace test_support {
 
-/// The joint problem of TrajectoryProblem for a mechanism of two bodies, one segment, without free
-/// hinge points or delays, stated for Ceres: one manifold block of two poses (and velocities) a
-/// node, one block of parameters, analytic Jacobians. Only the step's impulse residual and the
+/// The joint problem of TrajectoryProblem for a mechanism of two bodies and one segment, without
+/// free joint points or delays, stated for Ceres: one manifold block of two poses (and velocities)
+/// per node, one block of parameters, analytic Jacobians. Only the step's impulse residual and the
 /// kinematics are shared with TrajectoryProblem; blocks, weights and chain rules are its own.
 ///
-/// Bounds are not passed on: with them Ceres adds a line search that linearises several times an
-/// iteration, and stops far from the optimum.
+/// Bounds are not passed on: with them Ceres adds a line search that linearizes several times per
+/// iteration and stops far from the optimum.
 class CeresFuruta : private ceres::EvaluationCallback {
  public:
   CeresFuruta(const estimator::Mechanism& mechanism, const estimator::TrajectoryData& data,
               const estimator::TrajectorySettings& settings);
   ~CeresFuruta() override;
 
-  /// Holds a free parameter at its value.
+  /// Fixes a free parameter at its value.
   void hold(const std::vector<int>& arrow_indices);
 
   ceres::Solver::Summary solve(const ceres::Solver::Options& options);

@@ -11,7 +11,7 @@
 namespace test_support {
 
 inline constexpr int kBodies = 2;
-inline constexpr int kAmbient = 7 * kBodies;  ///< (r, quaternion) a body
+inline constexpr int kAmbient = 7 * kBodies;  ///< (r, quaternion) per body
 inline constexpr int kTangent = 6 * kBodies;
 inline constexpr int kFullAmbient = kAmbient + kTangent;  ///< velocities behind the poses
 
@@ -34,7 +34,7 @@ inline void write(const estimator::Pose& pose, double* x) {
 }
 
 // Two poses with the solver's retraction. Jacobians of the residuals are given along the tangent,
-// in the first six of the seven columns of each pose, which is what this PlusJacobian says.
+// in the first six of the seven columns of each pose; PlusJacobian maps to these.
 class PosesManifold : public ceres::Manifold {
  public:
   int AmbientSize() const override { return kAmbient; }

@@ -19,7 +19,7 @@ ParameterEstimate parameter(const std::string& name, const std::string& unit, do
   return estimate;
 }
 
-/// Of estimates whose relative errors are a common one and one of their own.
+/// Uncertainty of estimates whose relative errors are a common one plus an individual one.
 Uncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
                               const std::vector<double>& common, const std::vector<double>& own) {
   const auto n = static_cast<Eigen::Index>(parameters.size());
@@ -36,8 +36,8 @@ Uncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
   return uncertainty;
 }
 
-// A motor known to 7 %, and inertia and friction by it: all three grow together, so both ratios are
-// sharp, to the root of the sum of the squares of their own errors.
+// Inertia and friction are known relative to the motor's gain, which is known to 7 %. Both ratios
+// are precise, to the root of the sum of squares of the individual errors.
 TEST(Combinations, AreTheRatiosOfWhatGrowsTogether) {
   const std::vector<ParameterEstimate> parameters = {
       parameter("A.J_zz", "kg·m²", 18.7, 1.3), parameter("1.K", "N·m/V", 0.07, 0.005),
@@ -53,7 +53,7 @@ TEST(Combinations, AreTheRatiosOfWhatGrowsTogether) {
   EXPECT_NE(found[1].description.find("1.b"), std::string::npos);
 }
 
-// Opposite errors make a product sharp, and equal units a sum; a fourfold gain is not told.
+// Opposite errors make a product precise, or a sum of equal units. A fourfold gain is not reported.
 TEST(Combinations, AreProductsAndSumsOfWhatTradesOff) {
   const std::vector<ParameterEstimate> unlike = {parameter("a", "N", 2.0, 0.2),
                                                  parameter("b", "m", 5.0, 0.5)};
@@ -75,7 +75,7 @@ TEST(Combinations, AreProductsAndSumsOfWhatTradesOff) {
       find_combinations(unlike, with_common_error(unlike, {0.1, -0.1}, {0.018, 0.018})).empty());
 }
 
-// Alone they cannot be told at all; the ratio that the unseen direction leaves alone can.
+// Neither parameter is identifiable, but their ratio is: it is constant along the null direction.
 TEST(Combinations, TellWhatRemainsOfAnUnseenDirection) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 0.004, inf),
@@ -92,7 +92,7 @@ TEST(Combinations, TellWhatRemainsOfAnUnseenDirection) {
   EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
 }
 
-// Where pieces disagree, their scatter along the combination counts.
+// If pieces disagree, their scatter along the combination counts.
 TEST(Combinations, AreAsUncertainAsPiecesSay) {
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                      parameter("K", "N·m/V", 1.0, 0.1)};
@@ -106,7 +106,7 @@ TEST(Combinations, AreAsUncertainAsPiecesSay) {
   EXPECT_NEAR(deviation(), 1e-2 * std::sqrt(2.0), 1e-8);
 }
 
-// Two that only their priors tell, at zero: no share of zero is small beside another.
+// Two parameters at zero that only their priors determine: a relative error of zero is undefined.
 TEST(Combinations, NeedErrorsInCommon) {
   const std::vector<ParameterEstimate> parameters = {parameter("a", "-", 0.0, 0.02),
                                                      parameter("b", "-", 0.0, 0.02)};
@@ -115,7 +115,7 @@ TEST(Combinations, NeedErrorsInCommon) {
   EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
 }
 
-// At a bound nothing trades off; known to a tenth of a percent nothing needs company.
+// Parameters at a bound do not trade off, and those known to 0.1 % need no combination.
 TEST(Combinations, LeaveOutBoundsAndWhatIsKnownWell) {
   std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                parameter("K", "N·m/V", 1.0, 0.1)};

@@ -89,10 +89,9 @@ void expect_equal(const std::vector<ResidualBlock>& a, const std::vector<Residua
 
 class AnyProblem : public testing::TestWithParam<Maker> {};
 
-// The interface promises that const means thread-safe. Two threads linearise every block at once
-// where nobody has linearised before: at the start, after a step, after a return. What a problem
-// fills in at first use would be filled in by both, which the thread sanitizer sees always and the
-// comparison mostly.
+// The interface promises that const functions are thread-safe. Two threads linearize every block at
+// once: at the start, after a step, after a return. Catches data filled in at first use, always by
+// the thread sanitizer and mostly by the comparison.
 TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
   const std::unique_ptr<LeastSquaresProblem> shared = GetParam()(), alone = GetParam()();
   const auto compare = [&] {
@@ -117,7 +116,7 @@ TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
   compare();
 }
 
-// A candidate is only a question: derivatives stay those of the point.
+// Evaluating a candidate must not change the derivatives at the current point.
 TEST_P(AnyProblem, KeepsItsDerivativesUntilACandidateIsAccepted) {
   const std::unique_ptr<LeastSquaresProblem> problem = GetParam()();
   const std::vector<ResidualBlock> before = linearize_all(*problem);

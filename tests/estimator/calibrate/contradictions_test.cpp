@@ -25,7 +25,7 @@ ReferenceFuruta rig() { return test_support::viscous_furuta(); }
 
 const std::vector<std::string> kFree = {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"};
 
-/// @param described  the rig, as it is not
+/// @param described  the rig with a wrong description
 Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
   Recording recording = test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
                                              test_support::three_sines(kSamples, kPeriod), kPeriod,
@@ -60,7 +60,7 @@ std::string notes_of(const Calibration& calibration) {
   return all;
 }
 
-// Three thousandths: errors are those of noise, and pieces agree.
+// An arm 0.3 % too long: residuals equal the noise and pieces agree, so only this test finds it.
 void expect_arm_is_told(const Calibration& result) {
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GT(result.agreement.p_value, 0.01);
@@ -94,7 +94,7 @@ TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
   }
 }
 
-// What is estimated contradicts nothing.
+// Estimated parameters are never reported as contradictions.
 TEST(Contradictions, AreOfWhatIsKeptAlone) {
   std::vector<std::string> free = kFree;
   free.emplace_back("2.a_x");
@@ -106,7 +106,7 @@ TEST(Contradictions, AreOfWhatIsKeptAlone) {
   EXPECT_EQ(result.verdict.kind, VerdictKind::kHolds) << result.verdict.sentence;
 }
 
-// A gain that is kept 1 % too small, and friction that is kept at nothing.
+// A motor gain fixed 1 % too low, and friction fixed at zero.
 TEST(Contradictions, TellGainsAndFriction) {
   Mechanism described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"});
   const auto gain = std::ranges::find(described.parameters, "1.K", &Parameter::name);
@@ -146,7 +146,7 @@ TEST(Contradictions, NameWhatExplainsAsMuch) {
   EXPECT_EQ(describe({first}).find("as well"), std::string::npos);
 }
 
-// Two readings of a line y = a + b t at t = 0 and 1, off by 1 and 3, of deviations 1 and 2.
+// Two readings of a line y = a + b t at t = 0 and 1: errors 1 and 3, standard deviations 1 and 2.
 TEST(ScoreStep, IsThatOfLinearLeastSquares) {
   ParameterInformation information;
   const Eigen::Matrix2d first = (Eigen::Matrix2d() << 1.0, 0.0, 0.0, 0.0).finished();
@@ -164,7 +164,7 @@ TEST(ScoreStep, IsThatOfLinearLeastSquares) {
   EXPECT_NEAR(slope.change[0], 3.0, 1e-12);
   EXPECT_NEAR(slope.deviation[0], 2.0, 1e-12);
   EXPECT_EQ(slope.rank, 1);
-  information.schur = second;  // only the sum is seen
+  information.schur = second;  // only the sum is identifiable
   information.group_score = {Eigen::Vector2d(0.0, 0.0), Eigen::Vector2d(3.0, 3.0)};
   const ScoreStep sum = step_along(information, second, {0, 1});
   EXPECT_EQ(sum.rank, 1);

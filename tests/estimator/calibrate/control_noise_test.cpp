@@ -13,8 +13,8 @@ namespace {
 
 using estimator::HingeQuantity;
 
-// Two rods with a motor on the second joint alone: its noise moves both joints, by the textbook's
-// inertias of a double pendulum. A gain, a period or a column in the wrong place shows.
+// Two rods with a motor on the second joint only. Its noise moves both joints, by the textbook
+// inertias of a double pendulum. Catches a gain, a period or a column in the wrong place.
 TEST(ControlNoise, GoesFromJointToJointByTheInertias) {
   constexpr double kMass = 0.5, kLength = 0.4, kInertia = 7e-3, kGain = 1.5;
   estimator::Mechanism mechanism = estimator::make_chain(
@@ -39,7 +39,7 @@ TEST(ControlNoise, GoesFromJointToJointByTheInertias) {
   EXPECT_EQ(W(0, 1), 0.0);
 }
 
-// One a motor, in the order of the joints: a joint without a motor has none.
+// One entry per motor, in the order of the joints. A joint without a motor has none.
 TEST(ControlNoise, IsThatOfTheMotors) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 3});
   mechanism.hinges[0].motorised = mechanism.hinges[2].motorised = true;
@@ -61,8 +61,8 @@ TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
   }
 }
 
-// A control that acted otherwise than recorded swings the pendulum in a way that no simulation of
-// the record follows: the joint fit stands, and is as unsure as that makes it.
+// If the real control differed from the record, no simulation of the record can follow the motion.
+// The joint fit is kept, with uncertainties that include this.
 TEST(ControlNoise, WeighsAndIsNotSimulated) {
   const test_support::ReferencePendulum rig{.b = 2e-3};
   estimator::Recording recording = test_support::swing(rig, "swing", 1.0, 800, 0.01, 1e-4, 5);

@@ -10,7 +10,7 @@
 #include "tests/estimator/calibrate/sensed_furuta.hpp"
 #include "tests/estimator/calibrate/shooting_derivatives.hpp"
 
-// Encoders that are late, and delays and offsets that are tied.
+// Delayed encoders, and tied delays and offsets.
 
 namespace {
 
@@ -45,7 +45,7 @@ void tie(Mechanism& mechanism, const std::string& name, const std::string& to, d
   estimator::apply_ties(mechanism);
 }
 
-/// The independent simulation, each encoder late by its own delay; whole parts of kFine.
+/// The independent simulation with a delay for each encoder, in whole multiples of kFine.
 Segment read_late(double first, double second, unsigned seed) {
   const Eigen::MatrixXd& motion = test_support::furuta_motion();
   std::mt19937 random(seed);
@@ -72,7 +72,7 @@ ShootingProblem delayed_problem(const Mechanism& mechanism, const Segment& segme
 
 Segment short_piece() { return estimator::rows_of(read_late(0.0, 0.0, 3), 0, 300); }
 
-/// Two motors, encoders and a sensor on the pendulum, all of them late.
+/// Two motors, encoders and a sensor on the pendulum, all delayed.
 Mechanism all_late() {
   Mechanism mechanism = furuta_to_fit({"imu.accel_bias_x", "imu.delay"});
   mechanism.hinges[1].motorised = true;
@@ -94,15 +94,15 @@ Segment two_commands() {
   return segment;
 }
 
-// Along each encoder's own delay and offset, in several intervals and in one.
+// Derivatives by each encoder's own delay and offset, in several intervals and in one.
 TEST(EncoderDelay, DerivativesAreThoseOfTheResiduals) {
   for (const double interval : {0.2, std::numeric_limits<double>::infinity()}) {
     test_support::expect_derivatives(delayed_problem(all_late(), two_commands(), interval));
   }
 }
 
-// What delays and offsets follow from may be a delay of the same kind, of another kind, and a
-// quantity of the motion, with factors.
+// Delays and offsets may be tied to a delay of the same kind, of another kind, or a motion
+// parameter, with factors.
 TEST(EncoderDelay, DerivativesPassThroughTies) {
   Mechanism mechanism = all_late();
   tie(mechanism, "2.delay", "1.delay", 0.5, 1.1e-3);
@@ -118,7 +118,7 @@ TEST(EncoderDelay, DerivativesPassThroughTies) {
   test_support::expect_derivatives(delayed_problem(others, two_commands(), 0.2));
 }
 
-// Of an inertial sensor: its delay follows from an encoder's, a command's, or both follow from it.
+// An inertial sensor's delay is tied to an encoder's or a command's, or both are tied to it.
 TEST(EncoderDelay, DerivativesPassThroughTiesOfInertialDelays) {
   Mechanism of_encoder = all_late();
   tie(of_encoder, "imu.delay", "1.encoder_delay", 0.5, 2.1e-3);
@@ -132,16 +132,16 @@ TEST(EncoderDelay, DerivativesPassThroughTiesOfInertialDelays) {
   }
 }
 
-// Where a command acts late by no whole number of samples, what stands for it within a step grows,
-// and with it what an accelerometer reads a little later; a motor's current by itself as well.
+// If a command's delay is not a whole number of samples, a linear ramp replaces it within a step. A
+// delayed accelerometer's reading and a motor's current follow this ramp.
 TEST(EncoderDelay, ReadingsGrowWithTheCommand) {
   Mechanism mechanism = furuta_to_fit({"imu.delay"});
-  at(mechanism, "1.delay").value = 1.3e-3;  // kept
+  at(mechanism, "1.delay").value = 1.3e-3;  // fixed
   at(mechanism, "imu.delay").value = 4.4e-3;
   test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
 }
 
-// An offset of an encoder that is not late goes another way.
+// An offset of an encoder without a delay uses another code path.
 TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
   Mechanism mechanism = furuta_to_fit({});
   free_delays(mechanism, {"2.offset"});
@@ -149,7 +149,7 @@ TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
   test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
 }
 
-// A delay of nothing reads what a sample reads: the two ways to a reading agree.
+// With zero delay, a delayed reading equals that at a sample: the two ways to compute it agree.
 TEST(EncoderDelay, OfNothingChangesNothing) {
   const Mechanism held = furuta_to_fit({});
   Mechanism free = held;
@@ -157,14 +157,14 @@ TEST(EncoderDelay, OfNothingChangesNothing) {
   const Segment segment = short_piece();
   const ShootingProblem samples = delayed_problem(held, segment, 0.2);
   const ShootingProblem looks = delayed_problem(free, segment, 0.2);
-  const Eigen::Index out = 25;  // of 2 ms: what may be of before the start, or after the end
+  const Eigen::Index out = 25;  // of 2 ms; rows that a free delay may move out of the recording
   const Eigen::Index in = segment.angles.rows() - 2 * out;
   EXPECT_LT((samples.angles(0) - looks.angles(0)).middleRows(out, in).cwiseAbs().maxCoeff(), 1e-13);
   EXPECT_EQ(samples.reading_count(0), segment.angles.rows());
   EXPECT_EQ(looks.reading_count(0), in);
 }
 
-// A delay of nothing that is kept costs nothing: encoders are read at samples.
+// A fixed zero delay costs nothing: encoders are read at samples.
 TEST(EncoderDelay, OfNothingThatIsKeptIsNotLookedAt) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
@@ -190,7 +190,7 @@ void expect_delayed(const Calibration& calibration, const std::string& name, dou
   EXPECT_NEAR(found.value, truth, 3.0 * found.standard_deviation) << name;
 }
 
-// Two encoders of different delays beside a command that is on time; the others come out as well.
+// Two encoders with different delays, none of the command; other parameters are recovered too.
 TEST(EncoderDelay, IsFoundOfTwoEncoders) {
   Mechanism mechanism = furuta_to_fit({});
   mechanism.inertial_sensors.clear();
@@ -207,7 +207,7 @@ TEST(EncoderDelay, IsFoundOfTwoEncoders) {
   expect_delayed(found, "2.b", test_support::sensed_rig().b_2);
 }
 
-// Known delays are taken out of the readings.
+// Known delays are compensated.
 TEST(EncoderDelay, IsTakenOutWhereItIsKept) {
   const std::vector<estimator::Recording> recordings = {{"late", {read_late(6.3e-3, 1.2e-3, 12)}}};
   Mechanism mechanism = furuta_to_fit({});
@@ -217,7 +217,7 @@ TEST(EncoderDelay, IsTakenOutWhereItIsKept) {
   expect_delayed(estimator::calibrate(mechanism, recordings), "2.b", truth);
 }
 
-// Ties cut deviations and never widen them.
+// Ties reduce standard deviations and never increase them.
 TEST(EncoderDelay, TiesCutDeviations) {
   const std::vector<estimator::Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
   Mechanism mechanism = furuta_to_fit({});
@@ -230,14 +230,14 @@ TEST(EncoderDelay, TiesCutDeviations) {
   ASSERT_TRUE(apart.converged() && tied.converged());
   for (const estimator::ParameterEstimate& each : tied.parameters) {
     EXPECT_LT(each.standard_deviation, 1.02 * delayed_estimate(apart, each.name).standard_deviation)
-        << each.name;  // noise levels are found anew, to 1 %
+        << each.name;  // noise levels are estimated again, to 1 %
   }
   EXPECT_LT(delayed_estimate(tied, "1.encoder_delay").standard_deviation,
             0.99 * delayed_estimate(apart, "1.encoder_delay").standard_deviation);
   expect_delayed(tied, "1.encoder_delay", 5e-3);
 }
 
-// A delay is nothing that a SPOOK simulator knows.
+// SPOOK simulators have no encoder delay.
 TEST(EncoderDelay, IsRefusedForShadowParameters) {
   Mechanism mechanism = test_support::mechanism_of(test_support::sensed_rig());
   test_support::free_parameters(mechanism, {"B.J_yy"}, 1.2);

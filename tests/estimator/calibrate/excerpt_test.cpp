@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kExcerptPeriod = 1e-2;
 
-/// Readings and states tell which sample they are of.
+/// Adds a segment whose readings and states equal their sample number.
 void add_told_segment(int samples, ShootingInput& input) {
   Segment segment;
   segment.period = kExcerptPeriod;
@@ -35,7 +35,7 @@ TEST(Excerpt, IsEverythingWhereLittleWouldBeLeftOut) {
   EXPECT_FALSE(take_excerpt(input, 9.0, 1.0).is_whole);
 }
 
-// 60 s: ten windows of one second, the first after 2.95 s, each 5.9 s after the one before.
+// 60 s: ten windows of one second, the first after 2.95 s, with 5.9 s between their starts.
 TEST(Excerpt, SpreadsItsWindowsEvenly) {
   ShootingInput input;
   add_told_segment(6001, input);
@@ -52,7 +52,7 @@ TEST(Excerpt, SpreadsItsWindowsEvenly) {
   }
 }
 
-// A load that is carried in one short recording alone is told by that one.
+// A load that occurs in one short recording only is identified by that one.
 TEST(Excerpt, HasSomethingOfEachSegment) {
   ShootingInput input;
   add_told_segment(6001, input);
@@ -66,7 +66,7 @@ TEST(Excerpt, HasSomethingOfEachSegment) {
   EXPECT_EQ(excerpt.segments[11].sample_count(), 101);
 }
 
-// A window of each of thirty releases would be all of them.
+// One window from each of thirty releases would include all their samples.
 TEST(Excerpt, IsEverythingOfManyShortSegments) {
   ShootingInput input;
   for (int k = 0; k < 30; ++k) add_told_segment(101, input);
@@ -75,11 +75,11 @@ TEST(Excerpt, IsEverythingOfManyShortSegments) {
   EXPECT_EQ(excerpt.segments.size(), 30U);
 }
 
-// States go by the mean period, samples by their own times.
+// States are spaced by the mean period, samples by their own times.
 TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
   ShootingInput input;
   add_told_segment(6001, input);
-  for (int k = 0; k < 6001; ++k) {  // half as fast in the first half
+  for (int k = 0; k < 6001; ++k) {  // at half the rate in the first half
     input.segments[0].times.push_back(kExcerptPeriod * (k < 3000 ? 0.5 * k : 1.5 * k - 3000.0));
   }
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);

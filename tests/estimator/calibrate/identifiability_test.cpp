@@ -25,7 +25,7 @@ Eigen::VectorXd series(std::initializer_list<double> values) {
                                            static_cast<Eigen::Index>(values.size()));
 }
 
-// 1 + 2 Σ_lag Σ_k r_k r_{k−lag} / Σ r², by hand: of each series with itself, never with the next.
+// 1 + 2 Σ_lag Σ_k r_k r_{k−lag} / Σ r², by hand, within each series and never across two.
 TEST(CorrelationInflation, SumsTheAutocorrelation) {
   EXPECT_DOUBLE_EQ(correlation_inflation({series({1, 1, 1, 1})}), 1.0 + 2.0 * (3 + 2 + 1) / 4.0);
   EXPECT_DOUBLE_EQ(correlation_inflation({series({1, 1}), series({1, 1})}), 1.0 + 2.0 * 2.0 / 4.0);
@@ -33,8 +33,8 @@ TEST(CorrelationInflation, SumsTheAutocorrelation) {
   EXPECT_EQ(correlation_inflation({series({0, 0, 0})}), 1.0);
 }
 
-// The sum ends at the first lag without correlation: what comes back beyond it is chance, or the
-// next swing. Lags that nothing was read at say nothing and end nothing.
+// The sum ends at the first lag without correlation: later ones are chance, or the next swing. Lags
+// without readings contribute nothing and do not end the sum.
 TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
   EXPECT_DOUBLE_EQ(correlation_inflation({series({1, 1, -1, -1, 1, 1, -1, -1})}),
                    1.0 + 2.0 * 1.0 / 8.0);
@@ -42,7 +42,7 @@ TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
                    1.0 + 2.0 * (2 + 1) / 3.0);
 }
 
-// Each sensor by its own errors, with a word where it is more than twice.
+// Each sensor is widened by its own residuals, with a note if the factor exceeds two.
 TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
   Mechanism mechanism = estimator::make_furuta();
   std::vector<std::string> notes;
@@ -55,8 +55,8 @@ TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
   EXPECT_NE(notes[0].find("2-fold"), std::string::npos) << notes[0];
 }
 
-// Cost per row that is left; nothing where less than half a row is. Priors come last, and weigh as
-// one angle does.
+// Cost per row and degree of freedom; zero if less than half a row is left. Priors come last, and
+// weigh as much as one angle.
 TEST(GroupVariances, AreThoseOfTheRowsThatAreLeft) {
   estimator::ParameterInformation information;
   information.valid = true;
@@ -71,12 +71,12 @@ TEST(GroupVariances, AreThoseOfTheRowsThatAreLeft) {
   EXPECT_DOUBLE_EQ(variances[3], 1e-4);
 }
 
-// After a numerical failure there is nothing to divide, and nothing to write to.
+// After a numerical failure nothing is divided or written.
 TEST(GroupVariances, AreNoneWhereStatesAreNotDetermined) {
   EXPECT_EQ(estimator::group_variances({}, 1.0).size(), 0);
 }
 
-// White noise of deviation a passes fourth differences with √70 a; a cubic leaves nothing.
+// White noise with standard deviation a gives fourth differences of √70 a; a cubic gives none.
 TEST(NoiseLevel, IsWhatFourthDifferencesSee) {
   Eigen::VectorXd alternating(50), cubic(50);
   for (Eigen::Index k = 0; k < 50; ++k) {
@@ -91,8 +91,8 @@ TEST(NoiseLevel, IsWhatFourthDifferencesSee) {
   EXPECT_DOUBLE_EQ(estimator::noise_level(alternating), 16e-3 / std::sqrt(70.0));
 }
 
-// A known slip is none of the noise, whether rows are regular or not; an unknown one is, and so is
-// one of another sensor.
+// A known encoder slip does not count as noise, with regular or irregular rows. An unknown slip
+// does, and so does one of another sensor.
 TEST(NoiseLevel, LeavesSlipsOut) {
   estimator::Segment segment;
   segment.period = 1e-3;
@@ -121,8 +121,8 @@ double step_of(double period, double asked) {
   return estimator::prepare(estimator::make_pendulum(), {{"run", {segment}}}, options).step;
 }
 
-// Chosen: the longest whole multiple or fraction of the period up to 5 ms. Asked for: the multiple
-// within a hundredth, since a unit's clock is never exact; anything else is refused.
+// Default: the longest whole multiple or fraction of the period up to 5 ms. A given step may differ
+// from a multiple by one percent, since a unit's clock is never exact; others are refused.
 TEST(Prepare, PutsTheStepOnTheGridOfTheRecording) {
   EXPECT_DOUBLE_EQ(step_of(1e-3, 0.0), 5e-3);
   EXPECT_DOUBLE_EQ(step_of(1.000035e-3, 0.0), 5.0 * 1.000035e-3);

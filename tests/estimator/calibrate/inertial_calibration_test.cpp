@@ -43,8 +43,8 @@ void expect_found(const Calibration& calibration, const std::string& name, doubl
 const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z", "imu.gyro_bias_y",
                                              "imu.accel_bias_x"};
 
-// The pendulum has no encoder: what it does is told by a sensor of unknown place, mounting and
-// biases alone, and comes out as its encoder would have read it.
+// The pendulum has no encoder. A sensor of unknown place, mounting and biases alone must recover
+// its motion as its encoder would have read it.
 TEST(InertialCalibration, TellsOfAHingeWithoutEncoder) {
   Mechanism mechanism = to_fit(kConstants);
   mechanism.withheld = {"2"};
@@ -65,8 +65,8 @@ TEST(InertialCalibration, TellsOfAHingeWithoutEncoder) {
   expect_found(found, "imu.accel_bias_x", kForceBias);
 }
 
-// Readings that are late are not taken for friction: the delay itself comes out, in fractions of a
-// sample; and the noise of every axis comes from the data.
+// Delayed readings must not appear as friction: the delay is estimated to a fraction of a sample,
+// and the noise of every axis is estimated from the data.
 TEST(InertialCalibration, FindsTheDelayAndTheNoise) {
   std::vector<std::string> constants = kConstants;
   constants.push_back("imu.delay");
@@ -79,12 +79,12 @@ TEST(InertialCalibration, FindsTheDelayAndTheNoise) {
   ASSERT_EQ(found.inertial.size(), 6u);
   for (std::size_t axis = 0; axis < 6; ++axis) {
     const double truth = axis < 3 ? kRateNoise : kForceNoise;
-    // Of 1900 readings a standard deviation is known to 1.6 %.
+    // From 1900 readings a standard deviation is known to 1.6 %.
     EXPECT_NEAR(found.inertial[axis].noise, truth, 0.08 * truth) << found.inertial[axis].name;
   }
 }
 
-// A sensor can only add to what encoders tell.
+// An additional sensor can only reduce standard deviations.
 TEST(InertialCalibration, NarrowsWhatEncodersTell) {
   Segment segment = recorded(0.0);
   const Calibration both = estimator::calibrate(to_fit(kConstants), {{"imu", {segment}}});

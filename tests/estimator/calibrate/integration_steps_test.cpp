@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-// The fastest joint counts, whichever it is, and no step leaves its limits.
+// The fastest joint determines the step, whichever it is, and no step leaves its limits.
 TEST(IntegrationSteps, FollowTheFastestJoint) {
   EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(20.0, 16.0), kSteps), 0.002);
   EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d(16.0, 20.0), kSteps), 0.002);
@@ -20,7 +20,7 @@ TEST(IntegrationSteps, FollowTheFastestJoint) {
   EXPECT_DOUBLE_EQ(choose_step(Eigen::Vector2d::Zero(), kSteps), 0.004);
 }
 
-/// 2 s at 1 kHz: slow, but fast in one direction between 0.9 and 1.1 s.
+/// 2 s at 1 kHz: slow, but fast in one coordinate between 0.9 and 1.1 s.
 Eigen::MatrixXd states() {
   Eigen::MatrixXd states = Eigen::MatrixXd::Constant(4, 2001, 0.5);
   states.row(3).segment(901, 199).setConstant(-20.0);
@@ -34,7 +34,7 @@ Segment without_motor() {
   return segment;
 }
 
-// Pieces of 0.2 s, each with what comes half a piece before and behind it.
+// Segments of 0.2 s, each judged with half a segment before and after it.
 TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
   const std::vector<double> steps =
       choose_local_steps(without_motor(), states(), 1e-3, Eigen::Vector2d::Ones(), kSteps, 0.002);
@@ -44,7 +44,7 @@ TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
   }
 }
 
-// A slide of which 0.1 m counts as a turn by 1 rad is as fast at 2 m/s as a hinge at 20 rad/s.
+// With a scale of 0.1 m per rad, 2 m/s of a prismatic joint count as 20 rad/s.
 TEST(IntegrationSteps, MeasureASlideByItsScale) {
   const std::vector<double> steps = choose_local_steps(without_motor(), 0.1 * states(), 1e-3,
                                                        Eigen::Vector2d(1.0, 0.1), kSteps, 0.002);
@@ -77,8 +77,8 @@ TEST(IntegrationSteps, AreLimitedEverywhere) {
 }
 
 }  // namespace
-// Across several periods of a control a line stands for it, and a joint that creeps would be set in
-// motion at another instant.
+// Across several control periods the control is replaced by a line, which would start the motion of
+// a creeping joint at another time. Steps near rest must therefore end with the periods.
 TEST(IntegrationSteps, OfJointsThatCreepEndWithThePeriodsOfControls) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const auto limited = [](const FrictionSteps& longest, int controls) {

@@ -13,7 +13,7 @@ using estimator::half_intervals;
 using estimator::ParameterInformation;
 using estimator::QuantisedErrors;
 
-/// One parameter seen by one group, with unit information.
+/// One parameter, measured by one group, with unit information.
 ParameterInformation unit_information(double scatter) {
   ParameterInformation information;
   information.valid = true;
@@ -26,7 +26,7 @@ ParameterInformation unit_information(double scatter) {
   return information;
 }
 
-/// Errors that are one wave of the phase, here at evenly spaced ones, beside some that are normal.
+/// Errors that are a sine of the encoder disc phase, at evenly spaced phases, plus a normal part.
 QuantisedErrors wave(double amplitude, double normal_variance) {
   QuantisedErrors errors;
   errors.sensors = {{0, 1e-3, 0.0}};
@@ -41,9 +41,9 @@ TEST(HalfIntervals, AreThoseOfANormalDistributionWithoutCounting) {
   EXPECT_DOUBLE_EQ(half[0], estimator::kNormalHalfWidth95);
 }
 
-// A sine of a uniform phase lies within ±a sin(0.95 π/2) 95 % of the time, 1.41 of its deviations:
-// 1.96 of them would always cover. With normal errors of any size beside it the result must go over
-// into 1.96.
+// A sine of a uniform phase lies within ±a sin(0.95 π/2) 95 % of the time, 1.41 of its standard
+// deviations, so ±1.96 deviations would always contain it. As the normal part grows, the factor
+// must approach 1.96.
 TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
   const QuantisedErrors flat = wave(3.0, 0.0);
   Eigen::VectorXd half =
@@ -52,10 +52,10 @@ TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
   const QuantisedErrors normal = wave(0.1, 4.0);
   half =
       half_intervals(unit_information(normal.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), normal);
-  EXPECT_NEAR(half[0], 2.0 * estimator::kNormalHalfWidth95, 0.15);  // 3 deviations of the quantile
+  EXPECT_NEAR(half[0], 2.0 * estimator::kNormalHalfWidth95, 0.15);  // 3 σ of the quantile
 }
 
-// What has no estimate has no interval: at a bound none, unseen an infinite one.
+// Without an estimate there is no interval: none at a bound, an infinite one if not identifiable.
 TEST(HalfIntervals, LeaveFixedAndUnseenParametersAlone) {
   ParameterInformation information = unit_information(1.0);
   information.inverse.setZero();

@@ -9,8 +9,7 @@
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/support/not_a_number.hpp"
 
-// Recordings as they come: stamps of a clock that is not steady, rows that are missing, an encoder
-// that slips.
+// Irregular recordings: jitter of the time stamps, missing rows, an encoder that slips.
 
 namespace {
 
@@ -32,7 +31,7 @@ ReferenceFuruta rig() {
   return rig;
 }
 
-/// The command changes at few instants, so that whatever rows are kept it is known.
+/// The command changes at few instants, so it is known from any subset of rows.
 Recording driven() {
   Eigen::VectorXd u(3000);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = (k / 500) % 2 == 0 ? 0.8 : -0.8;
@@ -52,7 +51,7 @@ bool is_kept(Eigen::Index k, std::mt19937& random) {
   return k % 500 == 0 || std::bernoulli_distribution(0.4)(random);
 }
 
-/// Only some rows, with their times.
+/// Keeps some rows, with their times.
 Recording thinned(const Recording& whole) {
   std::mt19937 random(8);
   const Segment& from = whole.segments.front();
@@ -71,7 +70,7 @@ Recording thinned(const Recording& whole) {
   return thin;
 }
 
-/// All rows, those that are not kept without readings.
+/// All rows; those not kept have no readings.
 Recording emptied(Recording recording) {
   std::mt19937 random(8);
   Segment& segment = recording.segments.front();
@@ -81,7 +80,7 @@ Recording emptied(Recording recording) {
   return recording;
 }
 
-// The same readings at the same instants say the same, whichever way they are written down.
+// The same readings at the same instants give the same result, with omitted or with empty rows.
 TEST(IrregularTimes, SayWhatEmptyRowsSay) {
   const Recording whole = driven();
   const Calibration thin = estimator::calibrate(to_fit(), {thinned(whole)});
@@ -98,7 +97,7 @@ TEST(IrregularTimes, SayWhatEmptyRowsSay) {
   EXPECT_EQ(thin.trajectories.front().time(1), thinned(whole).segments.front().time(1));
 }
 
-// Rows that are missing cost what their readings would have told, and no more.
+// Missing rows cost only the information of their readings.
 TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
   const Recording whole = driven();
   Recording holed = whole;
@@ -139,7 +138,7 @@ TEST(IrregularTimes, AreRefusedForASimulatorsParameters) {
   }
 }
 
-// The noise of readings, with motion between irregular instants beside it.
+// The noise level of readings, with motion between irregular instants.
 TEST(IrregularTimes, LeaveTheNoiseLevelWhatItIs) {
   const Recording recording = thinned(driven());
   const Segment& segment = recording.segments.front();
@@ -149,7 +148,7 @@ TEST(IrregularTimes, LeaveTheNoiseLevelWhatItIs) {
   }
 }
 
-/// A parameter for what the second encoder reads more from row 1200 on.
+/// Adds a parameter for a shift of the second encoder's readings from row 1200 on.
 Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
   estimator::Parameter shift;
   shift.name = "2 slip";
@@ -164,7 +163,7 @@ Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
   return mechanism;
 }
 
-// A slip is found to its size, either way, and the rest is as if there were none.
+// The size of a slip in either direction is estimated, and the other parameters are not affected.
 TEST(ZeroShifts, AreEstimatedBesideTheRest) {
   const Recording whole = driven();
   const Calibration clean = estimator::calibrate(to_fit(), {whole});
@@ -217,9 +216,9 @@ TEST(RowsOf, KeepTimesAndShifts) {
   EXPECT_EQ(part.withheld, segment.withheld.middleRows(2, 3));
   ASSERT_EQ(part.times.size(), 3U);
   EXPECT_NEAR(part.times[2], 0.15, 1e-15);
-  ASSERT_EQ(part.shifts.size(), 1U);  // the other comes later
+  ASSERT_EQ(part.shifts.size(), 1U);  // the other one occurs later
   EXPECT_EQ(part.shifts[0].sample, 1);
-  EXPECT_EQ(rows_of(segment, 4, 2).shifts[0].sample, 0);  // all of it is shifted
+  EXPECT_EQ(rows_of(segment, 4, 2).shifts[0].sample, 0);  // all rows are shifted
   EXPECT_EQ(segment.first_sample_from(0.25), 2);
   EXPECT_EQ(segment.first_sample_from(0.26), 3);
   EXPECT_EQ(segment.first_sample_from(0.6), 6);

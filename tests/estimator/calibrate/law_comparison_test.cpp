@@ -45,7 +45,7 @@ TEST(FrictionLaw, IsASumOfTerms) {
   }
 }
 
-// The law's parameters are free, whatever else the file had is gone, and other joints keep theirs.
+// The law's parameters are free and replace earlier ones. Other joints keep theirs.
 TEST(FrictionLaw, ReplacesTheFrictionOfItsJoints) {
   ReferencePendulum rig;
   rig.b = 1e-3;
@@ -79,9 +79,8 @@ TEST(FrictionLaw, IsNotPutInPlaceOfATie) {
                std::invalid_argument);
 }
 
-// Rigs of very different size: where fits begin follows from what moves. The friction is found
-// within a factor of ten although the mechanism starts with none, and with an inertia that is
-// wrong.
+// Rigs of very different size: start values must follow the rig's scale. The friction is found
+// within a factor of ten although the mechanism starts with none, and with a wrong inertia.
 TEST(FrictionScales, FollowTheRigsSize) {
   for (const double size : {1e-4, 1.0, 1e3}) {
     SCOPED_TRACE(size);
@@ -117,8 +116,8 @@ const LawScore& recommended(const LawComparison& comparison) {
   return comparison.laws.at(static_cast<std::size_t>(comparison.recommended));
 }
 
-// What is worse on every piece by about the same is worse, however much pieces differ; what is
-// worse here and better there is not.
+// A law that is worse on every piece by about the same amount is worse, however much pieces differ.
+// One that is worse on some and better on others is not.
 TEST(LawComparison, ComparesPieceByPiece) {
   LawComparison clear;
   clear.laws = {score("viscous", {1.1, 11.3, 0.112, 110.0, 1.09}),
@@ -138,7 +137,7 @@ TEST(LawComparison, ComparesPieceByPiece) {
   EXPECT_EQ(recommended(open).law.name, "viscous") << "the simpler of what cannot be told apart";
   EXPECT_EQ(open.alike, (std::vector<int>{0, 1}));
 
-  // Worse by 3.9 ± 3 %: not told apart, and not preferred for being simple.
+  // Worse by 3.9 ± 3 %: not distinguishable, and not preferred for its simplicity.
   LawComparison between;
   between.laws = {score("viscous+dry", {1.0, 1.0, 1.0, 1.0, 1.0}),
                   score("load", {1.09, 0.985, 1.002, 0.986, 1.137})};
@@ -146,7 +145,7 @@ TEST(LawComparison, ComparesPieceByPiece) {
   EXPECT_EQ(recommended(between).law.name, "viscous+dry");
   EXPECT_EQ(between.alike, (std::vector<int>{0, 1}));
 
-  // Always worse, by a thousandth at most: what nobody would see.
+  // Always worse, but by a thousandth at most: irrelevant.
   LawComparison same;
   same.laws = {score("viscous+dry", {1.0, 1.0, 1.0}), score("dry", {1.0008, 1.0009, 1.0007})};
   rank_laws(same);
@@ -190,7 +189,7 @@ LawComparison compare(const ReferencePendulum& rig, const std::vector<std::strin
   return compare_laws(freed(pendulum_of(rig), {"P.J_zz"}), swings(rig), choice);
 }
 
-// Of data with a known law: that law, not the larger one that fits as well, and not the smaller.
+// On data of a known law that law must be chosen, no larger one that fits as well, and no smaller.
 TEST(LawComparison, FindsTheLawOfTheData) {
   ReferencePendulum viscous;
   viscous.b = 1e-3;
@@ -208,7 +207,7 @@ TEST(LawComparison, FindsTheLawOfTheData) {
   EXPECT_EQ(mixed.alike, std::vector<int>{0});
 }
 
-// A term that the data do not want ends at its bound, and the law is the one without it.
+// A superfluous term ends at its bound, and the law reduces to the one without it.
 TEST(LawComparison, TellsWhatALawReducesTo) {
   ReferencePendulum dry;
   dry.tau_c = dry.tau_s = 0.004;

@@ -26,8 +26,8 @@ bool has_stage(const Calibration& result, const std::string& stage) {
   });
 }
 
-// From inertias wrong by a factor of three the first steps are taken by an excerpt; estimates are
-// those of the whole all the same.
+// From inertias wrong by a factor of three the first iterations use an excerpt. The estimates are
+// still those of the whole recording.
 TEST(LongRecording, IsApproachedByAnExcerpt) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   const std::vector<Recording> recordings = {forty_seconds(rig)};
@@ -43,8 +43,8 @@ TEST(LongRecording, IsApproachedByAnExcerpt) {
   EXPECT_FALSE(has_stage(far, "from the start"));
 }
 
-// What windows do not bring near the readings gets a try with everything. Here nothing comes near:
-// accelerations are eight times those of the model.
+// If the excerpt's windows do not lead close to the readings, all data are tried from the start.
+// Here nothing leads close: accelerations are eight times those of the model.
 TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   Recording faster = forty_seconds(rig);
@@ -54,7 +54,7 @@ TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
   EXPECT_TRUE(has_stage(result, "from the start"));
 }
 
-// Iterations of an excerpt are not counted among those that were asked for at most.
+// Iterations on an excerpt do not count toward the requested maximum.
 TEST(LongRecording, HasIterationsBesideThoseOfTheExcerpt) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   estimator::CalibrationOptions options;

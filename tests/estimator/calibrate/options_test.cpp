@@ -58,8 +58,8 @@ constexpr Choice kChoices[] = {
     {"weighting compliance", &CalibrationOptions::weighting_compliance, true, false},
     {"filter cutoff", &CalibrationOptions::filter_cutoff, false, false}};
 
-// Every number of the options, by every kind of number. What is compared with "> 0" alone takes a
-// NaN for "not given", and calibrates with other choices than were asked for.
+// Every numeric option with every kind of invalid number. A mere check for "> 0" would take a NaN
+// for "not given", and calibrate with other options than requested.
 TEST(CalibrationOptions, AreRefusedByNameWhereTheyAreNoNumbersInRange) {
   EXPECT_EQ(refusal_of({}), "");
   for (const Choice& choice : kChoices) {
@@ -80,8 +80,8 @@ TEST(CalibrationOptions, AreRefusedByNameWhereTheyAreNoNumbersInRange) {
   EXPECT_NE(refusal_of(options).find("iterations"), std::string::npos);
 }
 
-// A step of which a segment holds fewer than ten says nothing; one that would make more of them
-// than memory holds ends in a failed allocation, hours later. Just inside, both are taken.
+// A step that gives a segment fewer than ten steps is useless. One that gives more steps than fit
+// into memory would fail in an allocation hours later. Values just inside the limits are accepted.
 TEST(CalibrationOptions, RefuseAStepThatTheRecordingsCannotUse) {
   CalibrationOptions options;
   options.step = 0.2;
@@ -99,7 +99,7 @@ TEST(CalibrationOptions, RefuseAStepThatTheRecordingsCannotUse) {
   }
 }
 
-// All doors lead through that check.
+// Every entry point must make that check.
 TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
   for (const auto kind : {estimator::EstimateKind::kPhysical, estimator::EstimateKind::kShadow}) {
     CalibrationOptions options;
@@ -113,7 +113,7 @@ TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
   }
 }
 
-// The same for what the mechanism says beside its parameters' values, and for the recordings.
+// The same for the mechanism's fields other than parameter values, and for the recordings.
 TEST(CalibrationInput, IsRefusedWhereItHoldsNoNumbers) {
   const auto refuses = [](const auto& spoil) {
     Mechanism mechanism = pendulum();

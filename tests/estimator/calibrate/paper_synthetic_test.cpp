@@ -19,8 +19,8 @@ struct Row {
   double h, J_Azz, J_Byy, b_1;
 };
 
-// Appendix G.3 of the paper: a released Furuta pendulum with viscous friction, 1 mrad of noise. The
-// arm's length is l_A here, as in the prototype that the table was measured with.
+// Appendix G.3 of the paper: a released Furuta pendulum with viscous friction and 1 mrad of noise.
+// The arm's length is l_A here, as in the prototype that produced the table.
 test_support::ReferenceFuruta paper_rig() {
   test_support::ReferenceFuruta rig;
   rig.L_arm = 0.248;
@@ -41,10 +41,10 @@ TrajectorySettings paper_settings(double h) {
 }
 
 // The paper's own configuration (explicit residual, full states, ε = 1e-4, τ = 0.02, κ = 100) must
-// give the estimates that a prototype in another language gave: METHOD section 6. They are wrong as
-// physical constants by up to 50 %, in a way that any slip in the stepper, the residual or the
-// weights would change. An independent noise realisation separates the two, whose standard
-// deviations are about 5e-6 for the inertias and 1e-4 for b_1; 1.5 % and 2e-4 are allowed.
+// give the estimates of a prototype in another language: METHOD section 6. They differ from the
+// physical constants by up to 50 %, in a way that any error in stepper, residual or weights would
+// change. The two use independent noise. Standard deviations are about 5e-6 for the inertias and
+// 1e-4 for b_1; tolerances are 1.5 % and 2e-4.
 TEST(PaperSynthetic, EstimatesAreTheShadowParametersOfTheStep) {
   const test_support::ReferenceFuruta rig = paper_rig();
   const estimator::Recording recording =

@@ -77,8 +77,8 @@ Recording record(const ReferencePendulum& rig, int samples, double noise, unsign
   return {"release", {segment}};
 }
 
-// The mode's promise, on data from a simulator that shares no code with it: no bias of the step.
-// At the same default step the shadow estimate is off by a percent and more, ten and more of these
+// Physical parameters must have no bias of the step, on data of an independent simulator. At the
+// same default step, shadow parameters are off by a percent or more, ten of these standard
 // deviations. Starts are wrong by a factor of three both ways, and the motion ends at rest.
 TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   const ReferencePendulum rig = sticky_pendulum();
@@ -93,7 +93,7 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   EXPECT_NEAR(result.simulation.front().rmse, kPhysicalNoise, 0.03 * kPhysicalNoise);
   EXPECT_NEAR(result.angle_noise[0], kPhysicalNoise, 0.03 * kPhysicalNoise);
   EXPECT_EQ(result.acceleration_noise[0], 0.0) << "the model is right: nothing is unexplained";
-  // Solves are told apart: within one no cost rises, and each but the first says what it is.
+  // Solves are distinguished: within one no cost rises, and each but the first is labelled.
   const std::vector<estimator::IterationRecord>& history = result.history;
   EXPECT_EQ(history.front().solve, 0);
   EXPECT_GE(history.back().solve, 2);
@@ -106,9 +106,9 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   }
 }
 
-// An excess that decays over the wrong speeds is soon taken for a part of the kinetic torque, or
-// for nothing, from where there is no way back by small steps. From decays, torques and excesses
-// wrong by ten either way, every fit must come to the same estimate.
+// A fit soon takes an excess that decays over the wrong speeds for a part of the kinetic torque, or
+// for zero, and does not return in small steps. From decays, torques and excesses wrong by a factor
+// of ten either way, every fit must reach the same estimate.
 TEST(PhysicalCalibration, FindsAStribeckExcessFromAnyStart) {
   ReferencePendulum rig = sticky_pendulum();
   rig.tau_s = 0.008;
@@ -140,8 +140,8 @@ TEST(PhysicalCalibration, FindsAStribeckExcessFromAnyStart) {
   }
 }
 
-// Intervals that tell the truth: over 40 realisations of the noise, deviations as reported. Outside
-// these bounds falls one series in some thousand (binomial with 0.95, χ² with 120 terms).
+// Over 40 realizations of the noise the estimates must scatter as reported. About one series in a
+// thousand falls outside these bounds (binomial with 0.95, χ² with 120 terms).
 TEST(PhysicalCalibration, ReportsTheScatterOfItsEstimates) {
   const ReferencePendulum rig = sticky_pendulum();
   const std::vector<std::pair<std::string, double>> truth = {
@@ -165,8 +165,8 @@ TEST(PhysicalCalibration, ReportsTheScatterOfItsEstimates) {
   EXPECT_NEAR(squares / count, 1.0, 0.5);
 }
 
-// A wrong friction law must be reported, not hidden in small intervals: fitted without the drag it
-// has, the pendulum's accelerations are left unexplained and its simulation errors correlated.
+// A wrong friction law must be reported, not hidden in small intervals. Fitted without the drag it
+// has, the pendulum's accelerations are not explained and its simulation errors are correlated.
 TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   ReferencePendulum rig = sticky_pendulum();
   rig.c = 2e-4;
@@ -195,7 +195,7 @@ ReferenceFuruta driven_rig() {
   return rig;
 }
 
-/// Through the upright, again and again.
+/// Passes the upright position again and again.
 Recording driven_motion(int samples, double amplitude = 6.0, double noise = kPhysicalNoise) {
   Eigen::VectorXd u(samples);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
@@ -213,8 +213,8 @@ Mechanism driven_mechanism_to_fit(double inertia_factor) {
   return mechanism;
 }
 
-// Motions through the upright cannot be predicted from their start; the joint estimate must carry
-// them all the same, with deviations as small as such motion allows.
+// Motions through the upright cannot be predicted from their start. The joint estimate must work
+// all the same, with standard deviations as small as such motion allows.
 TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result =
@@ -227,8 +227,8 @@ TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
 }
 
-// Just predictable enough for the simulation to be fitted, in whose many valleys that fit is lost.
-// The states explain the readings, and their estimates must stand.
+// Just predictable enough that the simulation is fitted, but this fit gets lost in one of many
+// local minima. The states explain the readings, and the estimate from them must be kept.
 TEST(PhysicalCalibration, KeepsWhatTheStatesTellWhereTheSimulationGoesAstray) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result =
@@ -240,8 +240,8 @@ TEST(PhysicalCalibration, KeepsWhatTheStatesTellWhereTheSimulationGoesAstray) {
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
 }
 
-// A tenth of the inertias and ten times motor gain and friction: accelerations are wrong by a
-// hundred, and no fit over a fifth of a second finds back from there by itself.
+// A tenth of the inertias, and ten times motor gain and friction: accelerations are wrong by a
+// factor of a hundred, and no fit over a fifth of a second converges from there by itself.
 TEST(PhysicalCalibration, FindsBackFromAStartThatLeadsAstray) {
   const ReferenceFuruta rig = driven_rig();
   Mechanism mechanism = driven_mechanism_to_fit(0.1);
@@ -253,9 +253,9 @@ TEST(PhysicalCalibration, FindsBackFromAStartThatLeadsAstray) {
   expect_within(result, "1.K", rig.K, 4.0);
 }
 
-// Damping so large that the motion cannot be followed for a fifth of a second (rates overflow) can
-// be for less: no reason to say that the recordings excite nothing. Where it cannot be for ten
-// samples, that is said.
+// With very large damping the simulation diverges within a fifth of a second (rates overflow), but
+// not over a shorter time. That does not mean that the recordings lack excitation. If it diverges
+// within ten samples, that is reported.
 TEST(PhysicalCalibration, StartsWhereTheMotionCanBeFollowedForAShortWhileOnly) {
   const ReferencePendulum rig = sticky_pendulum();
   const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
@@ -275,9 +275,8 @@ TEST(PhysicalCalibration, StartsWhereTheMotionCanBeFollowedForAShortWhileOnly) {
   }
 }
 
-// Viscous friction that is not there ends at its bound, which costs a second try from its start. A
-// stop at any iteration of any stage must be told as one: whoever reads the result would take it
-// for an estimate.
+// Viscous friction that is really zero ends at its bound, which causes a restart. A stop at any
+// iteration of any stage must be reported, or the result would be taken for an estimate.
 TEST(PhysicalCalibration, TellsAStopInAnyOfItsStages) {
   ReferencePendulum rig = sticky_pendulum();
   rig.b = 0.0;
@@ -304,8 +303,8 @@ TEST(PhysicalCalibration, TellsAStopInAnyOfItsStages) {
   }
 }
 
-// Choices that only a SPOOK simulator has ask for its parameters; together with an explicit wish
-// for physical ones they contradict it. Loops have no joint coordinates.
+// Options specific to a SPOOK simulator select its parameters, and contradict an explicit request
+// for physical ones. Loops have no joint coordinates.
 TEST(PhysicalCalibration, IsChosenWhereItMakesSense) {
   const Mechanism tree = estimator::make_chain({.links = 2});
   Mechanism loop =
@@ -313,7 +312,7 @@ TEST(PhysicalCalibration, IsChosenWhereItMakesSense) {
   CalibrationOptions options;
   EXPECT_EQ(estimator::chosen_kind(tree, options), EstimateKind::kPhysical);
   EXPECT_EQ(estimator::chosen_kind(loop, options), EstimateKind::kPhysical);
-  loop.hinge_parameter(1, estimator::HingeQuantity::kLoadFriction).free = true;  // of unknown loads
+  loop.hinge_parameter(1, estimator::HingeQuantity::kLoadFriction).free = true;  // unknown loads
   EXPECT_EQ(estimator::chosen_kind(loop, options), EstimateKind::kShadow);
   options.state_error_weight = 100.0;
   EXPECT_EQ(estimator::chosen_kind(tree, options), EstimateKind::kShadow);
@@ -321,8 +320,8 @@ TEST(PhysicalCalibration, IsChosenWhereItMakesSense) {
   EXPECT_THROW(estimator::chosen_kind(tree, options), std::invalid_argument);
 }
 
-// The same pieces, each predicted from all others: state estimation and open loop, both at the
-// level of the noise.
+// Each piece is predicted from all others: both state estimation and open loop reach the noise
+// level.
 TEST(PhysicalCalibration, CrossValidates) {
   const ReferencePendulum rig = sticky_pendulum();
   std::vector<Recording> pieces;

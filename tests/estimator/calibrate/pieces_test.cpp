@@ -28,7 +28,7 @@ ReferenceFuruta rig() {
   return rig;
 }
 
-/// @param stretch  of the arm, in the description alone
+/// @param stretch  factor on the arm's length in the description
 Calibration calibrate_with(double stretch, const CalibrationOptions& options = {},
                            const CalibrationMonitor& monitor = {}) {
   const Recording recording =
@@ -42,8 +42,8 @@ Calibration calibrate_with(double stretch, const CalibrationOptions& options = {
   return calibrate(mechanism, {recording}, options, monitor);
 }
 
-// Where the model is right nothing is paid for asking: pieces agree, deviations are those from
-// noise, beside them those from the scatter.
+// If the model is right, the comparison changes nothing: pieces agree and standard deviations are
+// those from noise. The deviations from scatter are reported beside them.
 TEST(Pieces, AgreeWhereTheModelIsRight) {
   const Calibration result = calibrate_with(1.0);
   ASSERT_TRUE(result.refined && result.converged());
@@ -55,7 +55,7 @@ TEST(Pieces, AgreeWhereTheModelIsRight) {
     EXPECT_EQ(estimate.standard_deviation, estimate.noise_deviation) << estimate.name;
     EXPECT_GT(estimate.scatter_deviation, 0.0) << estimate.name;
   }
-  // Each piece says the same within its own deviations: 48 estimates, none beyond five.
+  // Each piece agrees within its own standard deviations: 48 estimates, none beyond five.
   for (const PieceEstimate& piece : result.pieces) {
     for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
       if (std::isnan(piece.values[i])) continue;
@@ -65,8 +65,8 @@ TEST(Pieces, AgreeWhereTheModelIsRight) {
   }
 }
 
-// An arm 3 % too long in the description distorts all pieces alike: they agree, so no deviation
-// grows, and the verdict must tell. Estimates are what they are without asking.
+// An arm described 3 % too long distorts all pieces alike. They agree and no standard deviation
+// grows, so the verdict must report it. The estimates are the same as without the comparison.
 TEST(Pieces, TellAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
   EXPECT_EQ(result.verdict.kind, VerdictKind::kDoesNotHold) << result.verdict.sentence;
@@ -80,7 +80,7 @@ TEST(Pieces, TellAnArmThatIsTooLong) {
   }
 }
 
-// Who stops while pieces are compared gets no result that looks like one.
+// A stop during the comparison must not leave a result that looks complete.
 TEST(Pieces, StopWhenTheyAreTold) {
   std::atomic<bool> stop = false;
   CalibrationMonitor monitor;
@@ -95,8 +95,8 @@ TEST(Pieces, StopWhenTheyAreTold) {
   EXPECT_TRUE(result.pieces.empty());
 }
 
-// One of two parameters disagrees: its deviation becomes that of the scatter, its half-width
-// Student's with as many pieces as tell it less one; the other keeps what noise says.
+// Pieces disagree about one of two parameters. It gets the standard deviation of the scatter, with
+// Student's half-width for the number of pieces that identify it minus one. The other is unchanged.
 TEST(Pieces, WidenWhatDisagrees) {
   Pieces pieces;
   pieces.parameters = {7, 3};
@@ -128,9 +128,9 @@ TEST(Pieces, WidenWhatDisagrees) {
   EXPECT_EQ(agreeing.half_interval[1], kNormalHalfWidth95);
 }
 
-// The pendulum's encoder slips at 5.2 s and at 10.8 s. Little is read of it before the first slip
-// and behind the second, so that the others know its zero there far better than pieces do that lie
-// on one side; these would tell a slip by what the others say.
+// The pendulum's encoder slips at 5.2 s and at 10.8 s. Few readings lie before the first slip and
+// after the second, so the others determine its zero there far better than pieces on one side of
+// it, which would otherwise report a slip that only the others identify.
 TEST(Pieces, TellOnlySlipsWithinThem) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
   const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);
@@ -178,7 +178,7 @@ TEST(Pieces, TellOnlySlipsWithinThem) {
   EXPECT_EQ(told(4, kSecond), 1);
 }
 
-// A segment's slice begins where its first row was, with everything that belongs to its rows.
+// A segment's slice starts at the time of its first row, with all data of its rows.
 TEST(Pieces, KeepWhatBelongsToTheirRows) {
   Segment segment;
   segment.start = 10.0;
@@ -194,7 +194,7 @@ TEST(Pieces, KeepWhatBelongsToTheirRows) {
   EXPECT_EQ(part.controls(3, 0), 2.0);
   ASSERT_EQ(part.times.size(), 4U);
   EXPECT_NEAR(part.times[3], 0.25, 1e-15);
-  ASSERT_EQ(part.shifts.size(), 2U);  // one from before, one within; the last came later
+  ASSERT_EQ(part.shifts.size(), 2U);  // one earlier, one within; the last came later
   EXPECT_EQ(part.shifts[0].sample, 0);
   EXPECT_EQ(part.shifts[1].sample, 2);
   segment.times.clear();

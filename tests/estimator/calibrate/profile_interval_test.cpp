@@ -7,7 +7,7 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 
-// Where a Stribeck excess decays at a rate that is hardly known.
+// Interval of the rate at which a Stribeck excess decays, when the data hardly determine it.
 
 namespace {
 
@@ -44,7 +44,7 @@ bool tells(const Calibration& result, const std::string& name) {
   });
 }
 
-// A rate that is known to some per cent stands as linear theory has it.
+// If the rate is known to some per cent, the interval of linear theory is kept.
 TEST(ProfileIntervals, LeaveARateThatIsKnown) {
   const Calibration result = calibrate(sticky(0.003), 0.8, 1e-4);
   const ParameterEstimate& rate = of(result, "1.zeta");
@@ -53,8 +53,8 @@ TEST(ProfileIntervals, LeaveARateThatIsKnown) {
   EXPECT_FALSE(tells(result, "1.zeta"));
 }
 
-// Of a small excess in much noise any decay explains the readings: no end is within reach, or one
-// that linear theory is far from.
+// For a small excess in much noise any decay explains the readings: the interval's end is unbounded
+// or far from that of linear theory.
 TEST(ProfileIntervals, ReachAsFarAsTheDataLetARateBe) {
   const Calibration result = calibrate(sticky(0.0003), 1.5, 2e-3);
   const ParameterEstimate& rate = of(result, "1.zeta");
@@ -62,7 +62,7 @@ TEST(ProfileIntervals, ReachAsFarAsTheDataLetARateBe) {
   EXPECT_TRUE(tells(result, "1.zeta"));
 }
 
-// Only rates of decay are held to a factor a step.
+// Only decay rates are limited to a factor per step.
 TEST(ProfileIntervals, BelongToRatesThatStepsMoveByAFactor) {
   const estimator::Mechanism mechanism =
       freed(pendulum_of(sticky(0.003)), {"1.b", "1.tau_delta", "1.zeta"});

@@ -39,8 +39,8 @@ Eigen::VectorXd swing() {
   return test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 1e-3, 6000).col(0);
 }
 
-// Counts of an encoder, also through a text file's nine decimals and with an offset; noise and a
-// constant are no counts.
+// Counts of an encoder are recognized, also with nine decimals in a text file and with an offset.
+// Noise and a constant are not counts.
 TEST(FindQuantum, TellsCountsFromNoise) {
   const Eigen::VectorXd angles = swing();
   Eigen::VectorXd counts = counted(angles, 0.3).array() + 0.123;
@@ -55,15 +55,15 @@ TEST(FindQuantum, TellsCountsFromNoise) {
   EXPECT_EQ(estimator::find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
 }
 
-/// Readings that alternate by ±a: all of it is noise, of standard deviation 16 a/√70.
+/// Readings that alternate by ±a: all of it is noise, with standard deviation 16 a/√70.
 Segment alternating(double noise) {
   Eigen::VectorXd angles = Eigen::VectorXd::Constant(100, noise * std::sqrt(70.0) / 16.0);
   for (Eigen::Index k = 0; k < angles.size(); k += 2) angles[k] = -angles[k];
   return segment_of(angles);
 }
 
-// What counting itself scatters is not noise before it, nor is a tenth of that more, which its own
-// estimate scatters by; from there on all of the excess is. The noisiest segment decides.
+// The scatter of quantization itself is no analog noise. Up to 10 % more is not either, since that
+// is the uncertainty of its estimate; beyond, all of the excess is. The noisiest segment decides.
 TEST(AnalogVariance, IsTheScatterThatCountingDoesNotExplain) {
   const double encoder = kQuantum * kQuantum / 12.0;
   const auto with_excess = [&](double share) {
@@ -79,8 +79,8 @@ TEST(AnalogVariance, IsTheScatterThatCountingDoesNotExplain) {
               3.0 * encoder, 1e-9 * encoder);
 }
 
-// Errors up to half a count are those of counting, wherever a hinge rests; a model that is off by a
-// sixth of a count more is not excused by them.
+// Residuals up to half a count can be quantization error, wherever a joint rests. A model that is
+// off by a sixth of a count more is not excused by it.
 TEST(CountingExplains, WhatIsNotLargerThanHalfACount) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
   EXPECT_TRUE(estimator::counting_explains({errors}, kQuantum, 0.0));
@@ -88,13 +88,13 @@ TEST(CountingExplains, WhatIsNotLargerThanHalfACount) {
                                            kQuantum, 0.0));
   errors *= 4.0 / 3.0;
   EXPECT_FALSE(estimator::counting_explains({errors}, kQuantum, 0.0));
-  const double noise = 0.1 * kQuantum;  // before counting
+  const double noise = 0.1 * kQuantum;  // before quantization
   EXPECT_TRUE(estimator::counting_explains({errors}, kQuantum, noise * noise));
 }
 
-// A pendulum that comes to rest half-way: from then on every reading has the same error. Over 60
-// phases of the code disc the estimates scatter as reported; with independent errors the deviation
-// of some would be reported wrong by half.
+// A pendulum comes to rest half-way; from then on every reading has the same error. Over 60 phases
+// of the encoder disc the estimates scatter as reported. With independent errors some reported
+// standard deviations would be wrong by half.
 TEST(QuantisedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
   test_support::ReferencePendulum rig;
   Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
@@ -130,7 +130,7 @@ TEST(QuantisedScatter, IsThatOfTheEstimatesOverPhasesOfTheCodeDisc) {
   }
 }
 
-/// The swing as a problem of its friction, counted by `quantum`, one node at its start.
+/// The swing, quantised by `quantum`, as a problem of its friction with one node at its start.
 estimator::ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
   test_support::ReferencePendulum rig;
   Mechanism mechanism = estimator::make_pendulum({.inertia_swing = rig.J});
@@ -150,7 +150,7 @@ estimator::ShootingProblem problem_of(const Eigen::VectorXd& angles, double quan
            .acceleration = Eigen::VectorXd::Ones(1)}};
 }
 
-// What is drawn and what is normal make up the whole scatter, about whatever motion. Without an
+// Drawn and normal errors together give the whole scatter, whatever motion is assumed. Without an
 // inverse nothing is drawn, and the scatter is the same.
 TEST(QuantisedErrors, AreDrawnAsTheyScatter) {
   const estimator::ShootingProblem problem = problem_of(swing(), kQuantum);
@@ -164,9 +164,9 @@ TEST(QuantisedErrors, AreDrawnAsTheyScatter) {
   EXPECT_EQ(plain.scatter[0], drawn.scatter[0]);
 }
 
-// Where 95 % of the errors end, in their deviations, depends on how many counts turning points are
-// apart if the motion is taken as known: between 1.65 and 1.96 here. Readings tell those only
-// roughly, and so drawn ends are much the same for any number of counts a turn.
+// With a known motion, the 95 % point of the errors depends on how many counts turning points are
+// apart: between 1.65 and 1.96 standard deviations here. Readings determine the motion only
+// roughly, so with drawn motions the point is almost independent of the counts per turn.
 TEST(QuantisedErrors, DoNotTakeTheMotionAsKnown) {
   const auto spread = [](double known) {
     double least = HUGE_VAL, most = 0.0;
@@ -189,7 +189,7 @@ TEST(QuantisedErrors, DoNotTakeTheMotionAsKnown) {
   EXPECT_LT(spread(1.0), 0.5 * spread(1e-3));
 }
 
-/// A cart that sticks, moves on within 50 ms, and sticks again, in places that differ.
+/// A cart that sticks, moves within 50 ms, and sticks again at random places.
 Eigen::VectorXd staircase() {
   std::mt19937 random(4);
   std::uniform_real_distribution<double> height(-30.0, 30.0);
@@ -202,8 +202,8 @@ Eigen::VectorXd staircase() {
   return angles;
 }
 
-// Whoever sticks repeats one error of counting at every sample: with the few errors that there are,
-// some are alike, whatever the phase of the disc. Of a model that is wrong all are.
+// A sticking joint repeats one quantization error at every sample. With so few independent errors
+// some agree by chance at any disc phase. For a wrong model all are correlated.
 TEST(CorrelatesInMotion, TakesAJointThatSticksForOneError) {
   const Eigen::VectorXd angles = staircase();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 40.0).array().sin();
@@ -216,7 +216,7 @@ TEST(CorrelatesInMotion, TakesAJointThatSticksForOneError) {
   }
 }
 
-// Errors of counting of a joint that swings, beside them those of a model that is wrong by less
+// Quantization errors of a swinging joint, alone and with those of a model that is wrong by less
 // than half a count.
 TEST(CorrelatesInMotion, TellsAModelErrorBelowACount) {
   const Eigen::VectorXd angles = swing();

@@ -8,7 +8,7 @@
 #include "estimator/model/rest_friction.hpp"
 #include "tests/estimator/calibrate/swinging_pendulum.hpp"
 
-// Dry friction that rises from rest: a Stribeck excess below zero.
+// Dry friction that rises from rest: a negative Stribeck excess.
 
 namespace {
 
@@ -20,7 +20,7 @@ using test_support::pendulum_of;
 using test_support::ReferencePendulum;
 using test_support::swing;
 
-/// Half of the kinetic torque at rest; the rest of it comes over some 0.7 rad/s.
+/// Half of the kinetic torque at rest; the rest builds up over some 0.7 rad/s.
 ReferencePendulum rising() {
   ReferencePendulum rig;
   rig.b = 2e-4;
@@ -30,7 +30,7 @@ ReferencePendulum rising() {
   return rig;
 }
 
-// From an excess of the wrong sign too: the fit has to pass through none.
+// Also from a start with the wrong sign, so the fit must pass through zero excess.
 TEST(RisingFriction, IsFoundFromDataOfAnotherSimulator) {
   const ReferencePendulum rig = rising();
   const auto recording = swing(rig, "release", 0.8, 6000, 2e-3, 1e-4, 5);
@@ -56,8 +56,8 @@ TEST(RisingFriction, IsFoundFromDataOfAnotherSimulator) {
   }
 }
 
-// Nothing at rest is the least there can be; below, friction would drive the joint. The bound of
-// the excess follows the kinetic torque.
+// Zero friction at rest is the limit: below, friction would drive the joint. The bound of the
+// excess follows the kinetic torque.
 TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta"});
   auto& excess = mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque);
@@ -81,7 +81,7 @@ TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
   EXPECT_FALSE(FreeParameters::is_possible(mechanism));
 }
 
-// A lost excess may come back with either sign where it may rise, as before where it may not.
+// A lost excess may be restarted with either sign if friction may rise, otherwise with one.
 TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
   auto& excess = mechanism.hinge_parameter(0, HingeQuantity::kStribeckTorque);
@@ -98,7 +98,7 @@ TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
   EXPECT_EQ(signs(), std::pair(5, 5));
   excess.lower = 0.0;
   EXPECT_EQ(signs(), std::pair(5, 0));
-  // One that hardly decays up to the fastest speed, 3 rad/s, may be of the wrong sign.
+  // An excess that hardly decays up to the fastest speed, 3 rad/s, may have the wrong sign.
   auto& rate = mechanism.hinge_parameter(0, HingeQuantity::kStribeckRate);
   excess.value = 0.001;
   rate.value = 0.9;
@@ -109,8 +109,8 @@ TEST(RisingFriction, GetsSecondChancesOfBothSigns) {
   EXPECT_EQ(signs(), std::pair(0, 0));
 }
 
-// Where the fit took all friction for an excess there is a kinetic torque again, or an excess below
-// zero would have nothing to be a part of.
+// If the fit took all friction for an excess, a restart needs a kinetic torque again. Otherwise a
+// negative excess would have nothing to reduce.
 TEST(RisingFriction, SecondChancesHaveAKineticTorque) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
   mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.0;

@@ -28,7 +28,7 @@ Mechanism start() {
   return mechanism;
 }
 
-// A second hinge with a Stribeck excess that decays over 1 rad/s, a fifth of its fastest speed.
+// A second joint with a Stribeck excess that decays over 1 rad/s, a fifth of its fastest speed.
 Mechanism with_excess() {
   Mechanism mechanism = start();
   for (const auto& [quantity, value] : {std::pair(HingeQuantity::kCoulombTorque, 0.02),
@@ -40,7 +40,7 @@ Mechanism with_excess() {
   return mechanism;
 }
 
-// Driven to a bound, either one: back at its start, and everything else where the fit left it.
+// A parameter driven to either bound is reset to its start; all others keep their fitted values.
 TEST(SecondChances, TakeParametersOffBoundsTheyWereDrivenTo) {
   for (const double bound : {0.0, 1.0}) {
     Mechanism reached = start();
@@ -53,7 +53,7 @@ TEST(SecondChances, TakeParametersOffBoundsTheyWereDrivenTo) {
   }
 }
 
-// No chance where nothing was driven: inside its bounds, at one from the start, at one but fixed.
+// No restart if nothing was driven to a bound: inside, at one from the start, or at one but fixed.
 TEST(SecondChances, LeaveAloneWhatWasNotDriven) {
   EXPECT_TRUE(second_chances(start(), start(), kSpeeds).empty());
   for (const double bound : {0.0, 1.0}) {
@@ -67,13 +67,13 @@ TEST(SecondChances, LeaveAloneWhatWasNotDriven) {
   }
 }
 
-// Lost: none left, the same at every speed, or gone at any speed that can be seen, a thousandth of
-// the fastest. Just slower than that it is still there.
+// An excess is lost if it is zero, the same at every speed, or gone at any measurable speed, a
+// thousandth of the fastest. Just slower than that it is still present.
 TEST(SecondChances, FindAStribeckExcessThatIsLost) {
   const auto count_with = [&](HingeQuantity quantity, double value) {
     Mechanism reached = with_excess();
     of_second(reached, quantity).value = value;
-    Mechanism began = reached;  // so that nothing counts as driven
+    Mechanism began = reached;  // so that nothing counts as driven to a bound
     return second_chances(reached, began, kSpeeds).size();
   };
   EXPECT_EQ(second_chances(with_excess(), with_excess(), kSpeeds).size(), 0U);
@@ -84,7 +84,7 @@ TEST(SecondChances, FindAStribeckExcessThatIsLost) {
   EXPECT_EQ(count_with(HingeQuantity::kStribeckRate, 0.99 * visible), 0U);
 }
 
-// One that only looks found stands in a valley of its own; accelerations left over tell.
+// An excess may only appear found, in a local minimum. Unexplained accelerations indicate that.
 TEST(SecondChances, TryAnyExcessWhereAccelerationsAreLeft) {
   const Mechanism reached = with_excess();
   EXPECT_EQ(second_chances(reached, reached, kSpeeds, true).size(), 5U);
@@ -93,7 +93,7 @@ TEST(SecondChances, TryAnyExcessWhereAccelerationsAreLeft) {
   EXPECT_TRUE(second_chances(held, held, kSpeeds, true).empty());
 }
 
-// Only where the fit may move it, and where the hinge moved at all.
+// Only if the fit may move it, and the joint moved at all.
 TEST(SecondChances, NeedAFreeExcessOnAHingeThatMoves) {
   for (const HingeQuantity quantity :
        {HingeQuantity::kStribeckTorque, HingeQuantity::kStribeckRate}) {
@@ -107,7 +107,7 @@ TEST(SecondChances, NeedAFreeExcessOnAHingeThatMoves) {
   EXPECT_TRUE(second_chances(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
 }
 
-// A tenth of τ_c that decays over 3, 10, 30, 1 and 100 % of the hinge's own fastest speed.
+// A tenth of τ_c that decays over 3, 10, 30, 1 and 100 % of the joint's own fastest speed.
 TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheHinge) {
   Mechanism reached = with_excess();
   of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;
@@ -123,13 +123,13 @@ TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheHinge) {
   }
 }
 
-// Where it hardly decays the excess was a part of the kinetic torque: it goes there before a new
-// one is tried. A kinetic torque that is not estimated stays. Without any, the excess keeps its
+// An excess that hardly decays was a part of the kinetic torque and is added to it before a new one
+// is tried. A kinetic torque that is not estimated stays. If there is none, the excess keeps its
 // size.
 TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
   Mechanism reached = with_excess();
   Mechanism chance;
-  for (const double rate : {1e-6, 0.0}) {  // at 1e-6 it loses a hundred thousandth
+  for (const double rate : {1e-6, 0.0}) {  // at 1e-6 it loses 1e-5
     of_second(reached, HingeQuantity::kStribeckRate).value = rate;
     chance = second_chances(reached, reached, kSpeeds).at(0);
     EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kCoulombTorque).value, 0.025) << rate;
@@ -146,7 +146,7 @@ TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
   EXPECT_DOUBLE_EQ(of_second(chance, HingeQuantity::kStribeckTorque).value, 0.005);
 }
 
-// What a chance sets stays in the parameter's box.
+// A restart's values stay within the parameter's bounds.
 TEST(SecondChances, StayInTheirBounds) {
   Mechanism reached = with_excess();
   of_second(reached, HingeQuantity::kStribeckTorque).value = 0.0;

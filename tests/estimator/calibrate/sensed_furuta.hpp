@@ -12,8 +12,8 @@
 #include "tests/estimator/calibrate/reference_recording.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
 
-// A Furuta pendulum with two encoders and an inertial sensor on the pendulum, as a simulator in
-// minimal coordinates has it.
+// A Furuta pendulum with two encoders and an inertial sensor on the pendulum, from a simulator in
+// minimal coordinates.
 
 namespace test_support {
 
@@ -37,7 +37,7 @@ inline ReferenceFuruta sensed_rig() {
   return rig;
 }
 
-/// With a sensor on the pendulum as it truly is.
+/// With a sensor on the pendulum at its true pose.
 inline Mechanism sensed_mechanism() {
   Mechanism mechanism = mechanism_of(sensed_rig());
   add_inertial_sensor(mechanism, "imu", 1,
@@ -49,8 +49,8 @@ inline Mechanism sensed_mechanism() {
   return mechanism;
 }
 
-/// What the sensor reads from a place of a finely sampled motion on, by one-sided differences of
-/// where it is: controls jump at samples.
+/// The sensor's reading from a row of a finely sampled motion on, by one-sided differences of its
+/// pose, since controls jump at samples.
 inline Eigen::Matrix<double, 6, 1> inertial_reading(const Mechanism& mechanism,
                                                     const Eigen::MatrixXd& motion,
                                                     Eigen::Index at) {
@@ -80,7 +80,7 @@ inline double furuta_control(Eigen::Index sample) {
   return std::sin(0.02 * k) + 0.5 * std::sin(0.071 * k);
 }
 
-/// (θ1, θ2, ω1, ω2), finely.
+/// Finely sampled (θ1, θ2, ω1, ω2).
 inline const Eigen::MatrixXd& furuta_motion() {
   static const Eigen::MatrixXd motion = [] {
     Eigen::VectorXd fine(kSamples * kFines);
@@ -92,7 +92,7 @@ inline const Eigen::MatrixXd& furuta_motion() {
   return motion;
 }
 
-/// Encoders and the sensor, whose readings come `delay` late.
+/// Readings of the encoders, and of the sensor with `delay`.
 inline Segment sensed_furuta(double delay, unsigned seed) {
   const Eigen::MatrixXd& motion = furuta_motion();
   std::mt19937 random(seed);
@@ -117,14 +117,14 @@ inline Segment sensed_furuta(double delay, unsigned seed) {
   return segment;
 }
 
-/// As if the pendulum's encoder were not there.
+/// Without the pendulum's encoder.
 inline Segment without_second_encoder(Segment segment) {
   segment.withheld = segment.angles.col(1);
   segment.angles.conservativeResize(Eigen::NoChange, 1);
   return segment;
 }
 
-/// To be estimated, from starts that are off; without sensor constants where the sensor is known.
+/// Mechanism to estimate, with wrong starts, and without sensor constants if the sensor is known.
 inline Mechanism furuta_to_fit(const std::vector<std::string>& sensor_constants) {
   Mechanism mechanism = sensed_mechanism();
   free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);

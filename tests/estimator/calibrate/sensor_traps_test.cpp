@@ -1,4 +1,4 @@
-// What sensors cannot tell is told by name, of recordings that a simulator made.
+// Parameters that the sensors cannot identify must be reported by name, on simulated recordings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using estimator::InertialSensor;
 using estimator::Mechanism;
 using estimator::Segment;
 
-/// Whether a note names all of these.
+/// Whether one note contains all of these.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
   return std::ranges::any_of(found.notes, [&](const std::string& note) {
     return std::ranges::all_of(
@@ -44,7 +44,7 @@ Mechanism furuta_with_arm_sensor() {
   return mechanism;
 }
 
-/// What it reads, and the encoders, with noise.
+/// Its readings and those of the encoders, with noise.
 Segment read_on_arm() {
   Segment segment = test_support::sensed_furuta(0.0, 3);
   const Eigen::MatrixXd& motion = test_support::furuta_motion();
@@ -73,7 +73,7 @@ estimator::CalibrationOptions quick() {
   return options;
 }
 
-// Where the sensor sits along the arm's axis changes no reading.
+// The sensor's position along the arm's axis changes no reading.
 TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
   Mechanism mechanism = furuta_with_arm_sensor();
   set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
@@ -82,7 +82,7 @@ TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
   EXPECT_FALSE(is_told(found, {"imu.p_x", "axis that"})) << notes_of(found);
 }
 
-// Turned about gravity as a whole, all that the sensor reads is the same.
+// A rotation of the whole rig about gravity changes no reading.
 TEST(SensorTraps, HeadingAboutGravity) {
   Mechanism mechanism = furuta_with_arm_sensor();
   mechanism.withheld = {"1"};
@@ -97,7 +97,7 @@ TEST(SensorTraps, HeadingAboutGravity) {
   EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
 }
 
-/// Two wheels with motors and encoders on upright axes, side by side, and a gyroscope on the
+/// Two wheels with motors and encoders on vertical axes, side by side, and a gyroscope on the
 /// second.
 Mechanism two_wheels() {
   Mechanism mechanism;
@@ -119,7 +119,7 @@ Mechanism two_wheels() {
   return mechanism;
 }
 
-/// Both wheels driven alike, by ω' = (K u − b ω)/J with held commands.
+/// Both wheels with the same command, by ω' = (K u − b ω)/J with held commands.
 Segment driven_wheels(bool with_second_encoder) {
   constexpr int kWheelSamples = 1500;
   constexpr double kWheelPeriod = 2e-3, kDecay = 2.0, kGain = 10.0;  // b/J [1/s], K/J
@@ -145,7 +145,7 @@ Segment driven_wheels(bool with_second_encoder) {
   return segment;
 }
 
-// Of a wheel without encoder, twice the gain reads like twice the scale; with one it does not.
+// For a wheel without encoder, twice the gain has the effect of twice the scale.
 TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
@@ -158,7 +158,7 @@ TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
   }
 }
 
-// What the motor does late and what the sensor tells late add up, unless an encoder stands between.
+// The delays of motor and sensor add up, unless an encoder separates them.
 TEST(SensorTraps, DelaysButForTheirDifferences) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
@@ -173,7 +173,7 @@ TEST(SensorTraps, DelaysButForTheirDifferences) {
   }
 }
 
-// Nor does an encoder stand between whose own delay is asked for; one that is kept does.
+// An encoder whose own delay is estimated does not separate them; one with a fixed delay does.
 TEST(SensorTraps, DelaysOfEncodersButForTheirDifferences) {
   for (const bool is_kept : {false, true}) {
     Mechanism mechanism = two_wheels();
@@ -185,11 +185,11 @@ TEST(SensorTraps, DelaysOfEncodersButForTheirDifferences) {
         estimator::calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
     EXPECT_EQ(is_told(found, {"2.delay and 2.encoder_delay", "differences"}), !is_kept)
         << notes_of(found);
-    EXPECT_FALSE(is_told(found, {"add an encoder"})) << notes_of(found);  // that of 1 is kept
+    EXPECT_FALSE(is_told(found, {"add an encoder"})) << notes_of(found);  // encoder 1's is fixed
   }
 }
 
-/// A pendulum with a sensor at its hinge.
+/// A pendulum with a sensor at its joint.
 Mechanism pendulum_with_sensor() {
   Mechanism mechanism = test_support::pendulum_of({.b = 1e-3});
   test_support::add_inertial_sensor(
@@ -198,7 +198,7 @@ Mechanism pendulum_with_sensor() {
   return mechanism;
 }
 
-/// What is read of a swing from rest: x of the body points down where it hangs, z along the axis.
+/// Readings of a swing from rest: x of the body points down when it hangs, z along the axis.
 Segment read_swing(double angle) {
   constexpr int kSwingSamples = 1500;
   constexpr double kSwingPeriod = 2e-3;
@@ -223,7 +223,7 @@ Segment read_swing(double angle) {
   return segment;
 }
 
-// A sensor that hardly turns against gravity takes its bias for a tilt of its mounting.
+// Without large rotations relative to gravity a sensor's bias acts like a tilt of its mounting.
 TEST(SensorTraps, BiasAgainstMountingWithoutLargeRotation) {
   for (const double swing : {0.01, 1.0}) {
     Mechanism mechanism = pendulum_with_sensor();

@@ -36,7 +36,7 @@ inline void linearize_all(const estimator::ShootingProblem& problem, Eigen::Vect
   }
 }
 
-/// Residuals a step away.
+/// Residuals after a step.
 inline Eigen::VectorXd residual_after(estimator::ShootingProblem problem,
                                       const Eigen::VectorXd& step) {
   const auto layout = problem.layout();
@@ -58,7 +58,7 @@ inline void expect_derivatives(const estimator::ShootingProblem& problem) {
   for (Eigen::Index i = 0; i < jacobian.cols(); ++i) {
     const double scale = jacobian.col(i).norm();
     ASSERT_GT(scale, 0.0) << "unknown " << i;
-    // The mean control is piecewise linear in the delay: stay on one piece.
+    // The mean control is piecewise linear in the delay, so the difference stays on one piece.
     const double distance = 1e-3 / scale;
     const Eigen::VectorXd step = distance * Eigen::VectorXd::Unit(jacobian.cols(), i);
     const Eigen::VectorXd slope =

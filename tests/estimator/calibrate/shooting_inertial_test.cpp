@@ -45,7 +45,7 @@ Mechanism furuta_with_sensors() {
   return mechanism;
 }
 
-/// Encoders and both sensors, whose readings need not be right: only the sensors' own rate matters.
+/// Encoders and both sensors. Their readings need not be right, only the sensors' own rates matter.
 Segment read_by_all() {
   test_support::ReferenceFuruta rig;
   rig.K = 0.07;
@@ -77,19 +77,19 @@ ShootingProblem problem_over(double interval) {
                           Eigen::VectorXd::Constant(2 * InertialSensor::kAxes, 0.05)});
 }
 
-// Along states, what moves the mechanism, points, mountings, biases, scales and a delay; sensors of
-// different rates and delays; in several intervals.
+// Derivatives by states, motion parameters, points, mountings, biases, scales and a delay, for
+// sensors of different rates and delays, in several intervals.
 TEST(ShootingInertial, DerivativesAreThoseOfTheResiduals) {
   test_support::expect_derivatives(problem_over(0.2));
 }
 
-// One long interval is taken leg by leg, and the legs chained.
+// One long interval is split at checkpoints, and the spans are chained.
 TEST(ShootingInertial, DerivativesOfLongIntervalsAreChained) {
   test_support::expect_derivatives(problem_over(std::numeric_limits<double>::infinity()));
 }
 
-/// With an instrument behind the second hinge, a current sensor at the motor that comes late, and
-/// one of six axes at the first hinge.
+/// With an instrument beyond the second joint, a delayed current sensor at the motor, and a
+/// six-axis force/torque sensor at the first joint.
 Mechanism furuta_with_load_sensors() {
   using Kind = InertialSensor::Kind;
   test_support::ReferenceFuruta rig;
@@ -120,8 +120,8 @@ Mechanism furuta_with_load_sensors() {
   return mechanism;
 }
 
-// Of torques and forces likewise, along masses that move nothing and along the delay of the control
-// that the motor's current follows.
+// The same for torques and forces: by masses without effect on the motion, and by the control's
+// delay, which the motor's current follows.
 TEST(ShootingInertial, DerivativesOfLoadsAreThoseOfTheResiduals) {
   Segment segment = read_by_all();
   Eigen::MatrixXd readings =
@@ -142,14 +142,14 @@ TEST(ShootingInertial, DerivativesOfLoadsAreThoseOfTheResiduals) {
   test_support::expect_derivatives(problem);
 }
 
-// Where intervals end makes no difference to what is read, given states that lie on one motion.
+// The interval boundaries do not change any reading, if the states lie on one motion.
 TEST(ShootingInertial, EveryReadingIsUsedOnce) {
   const ShootingProblem problem = problem_over(0.2);
   ASSERT_EQ(problem.sensed().size(), 9u);
   for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
     const bool on_arm = problem.sensed()[place] < InertialSensor::kAxes;
-    // Of the arm's 100 readings those of the first 50 ms may be of before the start, when the delay
-    // is at its bound.
+    // Of the arm's 100 readings, those of the first 50 ms may precede the start when the delay is
+    // at its bound.
     EXPECT_EQ(problem.inertial_reading_count(static_cast<int>(place)), on_arm ? 91 : 150);
   }
 }

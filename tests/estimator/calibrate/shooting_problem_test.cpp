@@ -71,15 +71,15 @@ ShootingProblem problem_with(double interval, Control control = Control::kSmooth
 }
 
 // Every kind of block (readings, defects, start, prior) along every kind of unknown (states, delay,
-// encoder offset, prior, motion), against central differences; with a control that switches, the
-// instants of switching move with the delay, some of them within a step.
+// encoder offset, prior, motion), against central differences. With a switching control, the
+// switching times move with the delay, some of them within a step.
 class ShootingProblemDerivatives : public testing::TestWithParam<Control> {};
 
 TEST_P(ShootingProblemDerivatives, AreThoseOfAllResiduals) {
   test_support::expect_derivatives(problem_with(0.2, GetParam()));
 }
 
-// Noise of the control ties the defects of all joints to one another.
+// Noise of the control couples the defects of all joints.
 TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
   const Recording recording = driven();
   Eigen::MatrixXd states(4, 2);
@@ -92,7 +92,7 @@ TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
   test_support::expect_derivatives(problem);
 }
 
-// Readings at instants of their own, and an encoder that slips in the middle of an interval.
+// Readings at irregular times, and an encoder that slips in the middle of an interval.
 TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
   Mechanism mechanism = mechanism_to_fit();
   estimator::Parameter shift;
@@ -114,8 +114,8 @@ TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
       ShootingProblem(mechanism, recording.segments, {states}, {0.1}, {4e-3, 0.2}, noise()));
 }
 
-// What moves a body with a parameter is that parameter and all that is tied to it: an inertia with
-// an inertia, a lever arm with a quantity that is of no body, friction of one joint with another's.
+// Ties of each kind: an inertia with an inertia, a lever arm with a quantity of no body, friction
+// of one joint with another's. The derivative by a parameter includes all that is tied to it.
 TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
   Mechanism mechanism = mechanism_to_fit();
   const auto index = [&](const char* name) { return mechanism.find_parameter(name); };
@@ -131,7 +131,7 @@ TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
       {index("B.J_zz"), value("B.J_zz") - 0.4 * value("B.J_yy"), {{index("B.J_yy"), 0.4}}},
       {index("2.a_x"), value("2.a_x") + 0.02, {{index("reach"), -1.0}}},
       {index("2.tau_c"), 0.0, {{index("1.tau_c"), 0.2}, {index("1.b"), 0.1}}}};
-  // A prior on what is tied, such as a sum that was weighed, counts along all its terms.
+  // A prior on a tied parameter, such as a weighed sum, acts on all its terms.
   estimator::Parameter& dry = mechanism.parameters[static_cast<std::size_t>(index("2.tau_c"))];
   dry.prior_mean = 1e-3;
   dry.prior_standard_deviation = 1e-4;
@@ -141,7 +141,7 @@ TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
             0.2 * value("1.tau_c") + 0.1 * value("1.b"));
 }
 
-// An encoder between bodies reads several joints at once, one of them against its sign.
+// An encoder between bodies reads several joints at once, one of them with negative sign.
 TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
   Mechanism mechanism = estimator::make_chain({.links = 3});
   mechanism.hinges[1].measured = mechanism.hinges[2].measured = false;
@@ -158,7 +158,7 @@ TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
       mechanism, {segment}, {states}, {0.2}, {4e-3, 0.2},
       {Eigen::VectorXd::LinSpaced(3, 1e-3, 3e-3), Eigen::VectorXd::LinSpaced(3, 0.3, 0.7)});
   test_support::expect_derivatives(problem);
-  // A node's first sample is where it stands.
+  // A node's first sample is at the node itself.
   EXPECT_NEAR(problem.angles(0)(0, 0), 0.3, 1e-12);
   EXPECT_NEAR(problem.angles(0)(0, 1), 0.3 - 0.2 + 0.4 - 0.1, 1e-12);
   EXPECT_NEAR(problem.angles(0)(0, 2), -0.4 + 0.2, 1e-12);
@@ -167,8 +167,8 @@ TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
 INSTANTIATE_TEST_SUITE_P(Controls, ShootingProblemDerivatives,
                          testing::Values(Control::kSmooth, Control::kSwitched));
 
-// A pulse hits hinges at rest in the middle of a step. What replaces it by anything smooth pulls
-// them the wrong way first, lets go of one of them too early, and is off by a milliradian.
+// A pulse acts on joints at rest in the middle of a step. A smooth replacement would pull them the
+// wrong way first, release one of them too early, and be off by a milliradian.
 TEST(ShootingProblem, KeepsAPulseSharpForHingesAtRest) {
   Recording recording = driven();
   recording.segments[0].controls.setZero();
@@ -186,7 +186,7 @@ TEST(ShootingProblem, KeepsAPulseSharpForHingesAtRest) {
   EXPECT_LT((angles_with(4e-3) - fine).cwiseAbs().maxCoeff(), 1e-6);
 }
 
-// Whatever the grid, each reading enters once.
+// On any grid, each reading enters once.
 TEST(ShootingProblem, UsesEveryReadingOnce) {
   for (const double interval : {0.004, 0.05, 0.3, std::numeric_limits<double>::infinity()}) {
     const ShootingProblem problem = problem_with(interval);
@@ -201,7 +201,7 @@ TEST(ShootingProblem, UsesEveryReadingOnce) {
   }
 }
 
-// With one node and with many that hardly any process noise frees, the same motion is the best one.
+// One node, and many nodes with almost no process noise, have the same optimal motion.
 TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
   ShootingProblem one = problem_with(std::numeric_limits<double>::infinity());
   ASSERT_TRUE(is_converged(solve(one).termination));
@@ -227,7 +227,7 @@ TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
   }
 }
 
-// A calibration must come out the same on any machine, whatever its number of processors.
+// A calibration must give the same result on any machine, whatever its number of processors.
 TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
   const Recording recording = driven(Control::kSwitched);
   const std::vector<estimator::Segment> segments(30, recording.segments.front());
@@ -241,7 +241,7 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
                             threads);
     EXPECT_EQ(problem.threads(), threads);
     const auto layout = problem.layout();
-    // Blocks are linearised by the factor's threads first, derivatives found by those of one.
+    // Blocks are linearized by the factor's threads, then derivatives are computed by one thread.
     estimator::ArrowFactor factor(layout, problem.max_block_rows());
     ASSERT_TRUE(factor.factorize(problem, 1e-8));
     Eigen::VectorXd residual, step;
@@ -260,8 +260,8 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
   }
 }
 
-// Where the motion is slow steps may be longer: each piece of time takes its own, nodes stay where
-// they are, and no sample is read twice or left out.
+// Slow parts of the motion may use longer steps. Each time span has its own step, nodes stay in
+// place, and no sample is read twice or omitted.
 TEST(ShootingProblem, TakesLongerStepsOnlyWhereTheyAreAskedFor) {
   const Recording recording = driven();
   Eigen::MatrixXd states(4, 2);
@@ -269,7 +269,7 @@ TEST(ShootingProblem, TakesLongerStepsOnlyWhereTheyAreAskedFor) {
   const auto problem_of = [&](const ShootingGrid& grid) {
     return ShootingProblem(mechanism_to_fit(), recording.segments, {states}, {0.1}, grid, noise());
   };
-  // 0.798 s in steps of 2 ms, of which 0.2 s in steps of 6 ms; nodes cut them at whole 0.1 s.
+  // 0.798 s in steps of 2 ms, of which 0.2 s in steps of 6 ms; nodes cut at multiples of 0.1 s.
   const ShootingGrid even{2e-3, 0.1};
   ShootingGrid local = even;
   local.local_steps = {{2e-3, 6e-3, 1e-3, 2e-3}};

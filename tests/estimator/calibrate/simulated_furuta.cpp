@@ -25,7 +25,7 @@ estimator::Parameter& parameter_named(Mechanism& mechanism, const std::string& n
   return mechanism.parameters[static_cast<std::size_t>(index)];
 }
 
-// Control signal: five sines between 0.3 and 3 Hz with random phases, one sample a step.
+// Control signal: five sines between 0.3 and 3 Hz with random phases, one sample per step.
 Eigen::MatrixXd multisine(int samples, double period, std::mt19937& random) {
   std::uniform_real_distribution<double> phase(0.0, 2.0 * M_PI);
   Eigen::MatrixXd controls = Eigen::MatrixXd::Zero(samples, 1);

@@ -9,9 +9,9 @@
 
 namespace test_support {
 
-/// A Furuta rig with friction, motor and tilt whose 12 free parameters hold their true values:
+/// A Furuta rig with friction, motor and tilt whose 12 free parameters have their true values:
 /// A.J_zz, B.J_yy, B.J_zz, 1.b, 2.b, 2.c, 1.tau_c, 2.tau_c, 1.K, 2.offset, gravity.tilt_x and
-/// gravity.tilt_z. Dry friction sticks below 0.05 rad/s, so that Newton's method sees no kink.
+/// gravity.tilt_z. Dry friction sticks below 0.05 rad/s, so that Newton's method meets no kink.
 estimator::Mechanism furuta_with_12_parameters();
 
 /// The same with only the named parameters free.
@@ -20,14 +20,14 @@ estimator::Mechanism furuta_with_free(const std::vector<std::string>& free_names
 /// The same without dry friction, and so without kinks.
 estimator::Mechanism smooth_furuta(const std::vector<std::string>& free_names);
 
-/// Takes the free parameters' bounds away.
+/// Removes the free parameters' bounds.
 void lift_bounds(estimator::Mechanism& mechanism);
 
-/// Multiplies the values of the free parameters, in turn, by `factor` and 1/`factor`.
+/// Multiplies the values of the free parameters alternately by `factor` and 1/`factor`.
 void disturb_parameters(estimator::Mechanism& mechanism, double factor);
 
-/// Open-loop SPOOK simulation of `mechanism` under a multisine on the motor, seen through encoders
-/// with Gaussian noise. The start configurations are those of the noise-free simulation.
+/// Open-loop SPOOK simulation of `mechanism` with a multisine on the motor, read by encoders with
+/// Gaussian noise. The start configurations are those of the noise-free simulation.
 ///
 /// @param nodes            number of time steps
 /// @param noise            of the angles [rad]

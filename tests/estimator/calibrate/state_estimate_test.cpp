@@ -30,7 +30,7 @@ using test_support::without_second_encoder;
 
 constexpr int kJoints = 2;
 
-/// What both joints do and carry at a sample of a recording, by the simulator.
+/// Motion and loads of both joints at a sample of a recording, from the simulator.
 Eigen::RowVectorXd truth_at(Eigen::Index sample) {
   const test_support::ReferenceFuruta rig = test_support::sensed_rig();
   const Eigen::MatrixXd& motion = furuta_motion();
@@ -60,7 +60,7 @@ Eigen::RowVectorXd truth_at(Eigen::Index sample) {
   return truth;
 }
 
-/// Errors in units of their deviations.
+/// Errors in units of their standard deviations.
 class Scores {
  public:
   void add(double error, double deviation) {
@@ -76,7 +76,7 @@ class Scores {
   double squares_ = 0.0, covered_ = 0.0, count_ = 0.0;
 };
 
-/// Of an estimate, every so many samples, what is uncertain at all.
+/// Adds the scores of an estimate at every `stride`-th sample, for all uncertain quantities.
 void score(const StateEstimate& found, int first, int stride, std::vector<Scores>& scores) {
   for (Eigen::Index k = first; k < found.values.rows(); k += stride) {
     const Eigen::RowVectorXd truth = truth_at(k);
@@ -84,7 +84,7 @@ void score(const StateEstimate& found, int first, int stride, std::vector<Scores
       EXPECT_EQ(std::isnan(truth[i]), std::isnan(found.values(k, i))) << i;
       const double deviation = found.deviations(k, i);
       if (std::isnan(truth[i])) continue;
-      // What differences of the oracle leave; known parameters make some torques exact.
+      // Below: round-off of the reference's differences; known parameters make some torques exact.
       if (deviation > 1e-5) {
         scores[static_cast<std::size_t>(i)].add(found.values(k, i) - truth[i], deviation);
       } else {
@@ -98,7 +98,7 @@ std::vector<Scores> no_scores() {
   return std::vector<Scores>(kJoints * estimator::kStateQuantities);
 }
 
-/// @param mean_square_tolerance  of each quantity, from the freedom that draws leave
+/// @param mean_square_tolerance  for each quantity, from the degrees of freedom of the draws
 void expect_scores(const std::vector<Scores>& scores, double mean_square_tolerance) {
   double covered = 0.0, count = 0.0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -120,8 +120,8 @@ StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
   return all.front();
 }
 
-// Motion and loads of both joints, that without encoder as well: their errors are as large as their
-// deviations say, neither larger nor smaller. Loads are held against Newton's and Euler's laws.
+// Motion and loads of both joints, including the one without encoder: errors must match their
+// standard deviations. Loads are compared with Newton's and Euler's laws.
 TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
   Mechanism mechanism = sensed_mechanism();
   mechanism.withheld = {"2"};
@@ -131,12 +131,12 @@ TEST(StateEstimate, DeviationsAreThoseOfTheErrors) {
     score(estimated(mechanism, without_second_encoder(sensed_furuta(0.0, seed)), {}), 50, 300,
           scores);
   }
-  // One motion follows from four numbers: 60 recordings leave each mean square 60 to 240 degrees of
-  // freedom, a deviation of 0.18 to 0.09.
+  // Four numbers determine one motion. 60 recordings give each mean square 60 to 240 degrees of
+  // freedom, a standard deviation of 0.18 to 0.09.
   expect_scores(scores, 0.6);
 }
 
-/// The values that a calibration gave, and how well they are known.
+/// A calibration's values and their covariance.
 KeptParameters spread_of(const estimator::Calibration& calibration) {
   KeptParameters spread;
   for (const estimator::ParameterEstimate& each : calibration.parameters) {
@@ -146,7 +146,7 @@ KeptParameters spread_of(const estimator::Calibration& calibration) {
   return spread;
 }
 
-/// States with parameters that come from a recording: that itself, or another one.
+/// States with parameters from a recording: the same one, or another.
 std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) {
   std::vector<Scores> scores = no_scores();
   for (unsigned seed = 1; seed <= static_cast<unsigned>(seeds); ++seed) {
@@ -154,7 +154,7 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
         test_support::furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
     mechanism.withheld = {"2"};
     estimator::CalibrationOptions options;
-    options.compare_pieces = false;  // of a second or two each, they tell nothing
+    options.compare_pieces = false;  // of a second or two each, too short
     const auto calibration = estimator::calibrate(
         mechanism, {{"imu", {without_second_encoder(sensed_furuta(0.0, seed))}}}, options);
     EXPECT_TRUE(calibration.converged());
@@ -168,18 +168,18 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
   return scores;
 }
 
-// Parameters from another recording err independently of the readings.
+// Parameters from another recording have errors independent of the readings.
 TEST(StateEstimate, DeviationsTakeInThoseOfParameters) {
   expect_scores(scores_with_estimated_parameters(40, 1000), 0.9);
 }
 
-// Parameters from the recording itself err as its readings do, which lessens some errors of states.
+// Parameters from the recording itself have errors that correlate with those of its readings.
 TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
   expect_scores(scores_with_estimated_parameters(40, 0), 0.9);
 }
 
-// A filter's errors are as large as it says, and readings after a sample have no say; those of a
-// lag lie between the filter's and the smoother's.
+// A filter's errors match its standard deviations, and later readings do not affect it. Those with
+// a lag lie between the filter's and the smoother's.
 TEST(StateEstimate, IsCausalWhereAskedTo) {
   Mechanism mechanism = sensed_mechanism();
   mechanism.withheld = {"2"};
@@ -209,7 +209,7 @@ TEST(StateEstimate, IsCausalWhereAskedTo) {
     return std::abs(before.values(kBefore, angle) - after.values(kBefore, angle)) /
            before.deviations(kBefore, angle);
   };
-  // Noise levels are those of the whole, so a little of what comes later is left.
+  // Noise levels come from the whole recording, so later readings have a small effect.
   EXPECT_LT(change(filtered), 0.02);
   EXPECT_LT(change(lagged), 0.02);
   EXPECT_GT(change({}), 0.1);

@@ -14,8 +14,7 @@ using estimator::Mechanism;
 using test_support::ReferenceFuruta;
 
 constexpr double kStiffPeriod = 1e-3;
-constexpr double kHardlyVisible =
-    1e-6;  // joints softer than this bend visibly; no rigid rig fits them
+constexpr double kHardlyVisible = 1e-6;  // softer joints bend visibly; no rigid rig fits them
 
 ReferenceFuruta rig_with_friction() {
   ReferenceFuruta rig;
@@ -66,17 +65,17 @@ Calibration calibrate_from(const Problem& problem, double factor, double complia
   test_support::free_parameters(mechanism, problem.names, factor);
   CalibrationOptions options;
   options.compliance = compliance;
-  options.approach = false;  // the solver is on trial, not the start it is given
+  options.approach = false;  // tests the solver, not the start that it is given
   return estimator::calibrate(mechanism, {problem.recording}, options);
 }
 
 class AnyStiffness : public ::testing::TestWithParam<double> {};
 
-// The paper's explicit residual fails for stiff joints ("strange behavior", 1e-6 and below), and a
-// damping relative to the largest diagonal freezes the parameters. At every compliance, rigid
+// The paper's explicit residual fails for stiff joints ("strange behavior", 1e-6 and below), and
+// damping relative to the largest diagonal entry freezes the parameters. At every compliance, rigid
 // included, and from inertias wrong by a factor of three either way, the solver must converge
-// within eight iterations. Weights follow from the start's inertias, so the two optima are not the
-// same; they must lie closer together than the scatter of an estimate.
+// within eight iterations. Weights depend on the initial inertias, so the two optima differ, but by
+// less than the scatter of an estimate.
 TEST_P(AnyStiffness, ConvergesInEightIterationsFromInertiasWrongByThree) {
   for (const Problem& problem : {four_parameters(), twelve_parameters()}) {
     SCOPED_TRACE(std::to_string(problem.names.size()) + " parameters");

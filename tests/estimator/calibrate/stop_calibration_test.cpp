@@ -14,7 +14,7 @@
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/stopped_motion.hpp"
 
-// Rigs that strike end stops, estimated from data of simulators in minimal coordinates.
+// Rigs that hit end stops, estimated from data of simulators in minimal coordinates.
 
 namespace {
 
@@ -24,7 +24,7 @@ using estimator::JointKind;
 using estimator::Mechanism;
 using test_support::StoppedMotion;
 
-/// What encoders make of angles: noise of a deviation, then counts; 0: none.
+/// Encoding of angles: noise with a standard deviation, then quantization; 0: none.
 struct Encoding {
   double noise = 0.0, count = 0.0;
 };
@@ -57,7 +57,7 @@ void stop_at(Mechanism& mechanism, int joint, double side, double position, doub
   mechanism.hinge_parameter(joint, HingeQuantity::kRestitution).value = restitution;
 }
 
-/// Frees parameters from a start of their own.
+/// Frees parameters with given start values.
 Mechanism started(Mechanism mechanism, const std::map<std::string, double>& starts) {
   for (const auto& [name, start] : starts) {
     auto& parameter =
@@ -68,7 +68,7 @@ Mechanism started(Mechanism mechanism, const std::map<std::string, double>& star
   return mechanism;
 }
 
-/// How far estimates are from the truth, in their deviations, over many draws.
+/// Errors of the estimates in units of their standard deviations, over many draws.
 struct Coverage {
   std::map<std::string, double> truth;
   int beyond_three = 0, within_two = 0, count = 0, unconverged = 0;
@@ -87,8 +87,8 @@ struct Coverage {
     }
   }
 
-  /// Three deviations hold but one of 370 estimates; of what 95 % intervals should hold so few are
-  /// missing that it happens by chance once in a thousand times, four binomial deviations below.
+  /// One of 370 estimates lies beyond three standard deviations. Misses of 95 % intervals are
+  /// limited by four binomial standard deviations, exceeded by chance once in a thousand times.
   void expect() const {
     EXPECT_EQ(unconverged, 0);
     const double mean = 0.95 * count, deviation = std::sqrt(0.95 * 0.05 * count);
@@ -99,8 +99,8 @@ struct Coverage {
   }
 };
 
-/// A pendulum of the shape of make_pendulum that strikes a stop past the bottom, from a release and
-/// from a push, as two recordings.
+/// A pendulum shaped like make_pendulum that hits a stop past the bottom, from a release and from a
+/// push, as two recordings.
 constexpr double kJ = 3.96e-3, kArm = 0.428 * 0.092, kInertia = kJ + 0.428 * 0.092 * 0.092;
 struct StruckPendulum {
   double side = 1.0, position = -0.15, restitution = 0.6, b = 3e-4;
@@ -125,8 +125,8 @@ struct StruckPendulum {
 
 constexpr double kPendulumNoise = 5e-4, kPendulumCount = 2.0 * M_PI / 4096.0;
 
-// A swing against a stop on either side, whose position is known or not. Counts over draws of the
-// motion's start; a wrong law, derivative or instant leaves estimates many deviations off.
+// A swing against a stop on either side, whose position is known or not, over draws of the motion's
+// start. A wrong law, derivative or impact time puts estimates many standard deviations off.
 TEST(StopCalibration, OfAPendulumCoversTheTruth) {
   for (const bool counted : {false, true}) {
     for (const bool known : {true, false}) {
@@ -183,7 +183,7 @@ TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
   coverage.expect();
 }
 
-// The passive joint of a Furuta pendulum strikes; its arm tells of it too.
+// The passive joint of a Furuta pendulum hits a stop; its arm's motion also contributes.
 TEST(StopCalibration, OfAFurutaPendulumCoversTheTruth) {
   Mechanism furuta = estimator::make_furuta();
   furuta.hinge_parameter(0, HingeQuantity::kViscous).value = 1e-3;
@@ -214,7 +214,7 @@ TEST(StopCalibration, OfAFurutaPendulumCoversTheTruth) {
   coverage.expect();
 }
 
-// A carriage on a spring against its buffer, which is where it was measured.
+// A carriage on a spring against its buffer, at a measured position.
 TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
   Mechanism cart = estimator::make_pendulum({.mass = 0.5, .distance = 0.0});
   cart.hinges[0].kind = JointKind::kPrismatic;
@@ -241,7 +241,7 @@ TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
   coverage.expect();
 }
 
-// Nothing comes back, or all of it: estimates end at the border, from within.
+// Restitution of zero or one: estimates end at the bound, from within.
 TEST(StopCalibration, ReachesTheBordersOfRestitution) {
   for (const double restitution : {0.0, 1.0}) {
     SCOPED_TRACE(restitution);

@@ -41,7 +41,7 @@ inline estimator::Recording swing(const ReferencePendulum& rig, const std::strin
   return {name, {segment}};
 }
 
-/// Frees the named parameters of the mechanism, from `factor` times their values.
+/// Frees the named parameters of the mechanism, starting at `factor` times their values.
 inline estimator::Mechanism freed(estimator::Mechanism mechanism,
                                   const std::vector<std::string>& names, double factor = 1.0) {
   for (const std::string& name : names) {

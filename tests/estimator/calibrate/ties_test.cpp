@@ -15,7 +15,7 @@ namespace {
 
 using test_support::ReferenceFuruta;
 
-// A tie to what is tied itself follows from what that follows from, terms of one parameter in one.
+// A tie to a tied parameter is resolved to that one's terms, and terms of one parameter are merged.
 TEST(Ties, AreResolvedToParametersThatAreNotTied) {
   std::vector<Tie> ties = {
       {5, 1.0, {{6, 2.0}, {0, 1.0}}}, {6, 10.0, {{7, -1.0}, {0, 3.0}}}, {7, 0.5, {{1, 4.0}}}};
@@ -69,7 +69,7 @@ class TiedCalibration : public testing::Test {
     return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
   }
 
-  /// The free mechanism with what is known of it: J_zz = J_yy but for a constant, b_2 = b_1/10.
+  /// The mechanism with known relations: J_zz = J_yy plus a constant, b_2 = b_1/10.
   Mechanism tied() {
     Mechanism mechanism = free_;
     parameter(mechanism, "B.J_zz").free = parameter(mechanism, "2.b").free = false;
@@ -87,7 +87,7 @@ class TiedCalibration : public testing::Test {
   Mechanism free_;
 };
 
-// What is known narrows what is estimated, and never widens it; the truth stays within.
+// Known relations reduce standard deviations and never increase them; the truth stays inside.
 TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
   const Calibration loose = calibrate(free_, {recording_});
   const Calibration narrow = calibrate(tied(), {recording_});
@@ -114,7 +114,7 @@ TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
   EXPECT_LT(deviation(narrow, "2.b"), 0.9 * deviation(loose, "2.b"));
 }
 
-// A tied parameter is told with the deviation and the interval that follow.
+// A tied parameter is reported with the standard deviation and interval that follow from its tie.
 TEST_F(TiedCalibration, TellsWhatFollows) {
   const Calibration result = calibrate(tied(), {recording_});
   ASSERT_EQ(result.tied.size(), 2U);
@@ -132,7 +132,7 @@ TEST_F(TiedCalibration, TellsWhatFollows) {
   EXPECT_DOUBLE_EQ(result.tied[0].value, find("B.J_yy").value + rig_.J_Bzz - rig_.J_Byy);
 }
 
-// Two terms: deviations add as the covariance has it, not as if they were independent.
+// Two terms: their deviations combine by the covariance, not as if independent.
 TEST_F(TiedCalibration, AddsTermsByTheirCovariance) {
   Mechanism mechanism = free_;
   parameter(mechanism, "2.b").free = false;

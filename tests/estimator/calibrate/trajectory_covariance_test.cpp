@@ -29,8 +29,8 @@ using test_support::smooth_furuta;
 
 constexpr double kTracedNoise = 1e-3;  // σ of every weighted residual: angles [rad], impulses/√κ
 
-// Draws trajectories whose residuals, all of them, are independent and Gaussian with variance
-// kTracedNoise²: the case in which the covariance is exact to first order in the noise.
+// Draws trajectories whose residuals are all independent and Gaussian with variance kTracedNoise².
+// For these the covariance is exact to first order in the noise.
 class MatchedData {
  public:
   MatchedData(const Mechanism& mechanism, const TrajectorySettings& settings, unsigned seed)
@@ -141,17 +141,17 @@ ParameterCovariance covariance_of(const TrajectoryProblem& problem) {
       Eigen::VectorXd::Constant(problem.group_count(), kTracedNoise * kTracedNoise));
 }
 
-// What a standard deviation means: the whole pipeline of residuals, optimiser and covariance on
-// repeated data of the assumed noise. With N = 240 draws the standard deviation of the pulls
-// (estimate − truth)/σ has a relative standard error of 1/√(2N) = 4.6 %, their mean one of
-// 1/√N = 6.5 % of σ, the coverage at 95 % one of √(.95·.05/N) = 1.4 %. Four parameters with three
-// checks each: four standard errors leave a chance of 1 in 1000 that a right answer fails, and the
-// seed is fixed. Catches any factor in the covariance, W taken for W⁻¹, a noise group left out, and
-// an estimator with a bias.
+// Tests standard deviations: the whole pipeline of residuals, optimiser and covariance on repeated
+// data of the assumed noise. With N = 240 draws the standard deviation of the pulls (estimate −
+// truth)/σ has a relative standard error of 1/√(2N) = 4.6 %, their mean one of 1/√N = 6.5 % of σ,
+// the coverage at 95 % one of √(.95·.05/N) = 1.4 %. For four parameters with three checks each,
+// four standard errors leave a chance of 1 in 1000 that a right answer fails; the seed is fixed.
+// Catches any factor in the covariance, W taken for W⁻¹, an omitted noise group, and a biased
+// estimator.
 TEST(TrajectoryCovariance, MatchesTheScatterOverMatchedData) {
   constexpr int kDraws = 240;
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "1.K"});
-  test_support::lift_bounds(truth);  // an estimate cut off at zero friction does not scatter
+  test_support::lift_bounds(truth);  // an estimate clipped at zero friction does not scatter
   const TrajectorySettings settings = weighted(1e4);
   MatchedData matched(truth, settings, 2024);
   Eigen::MatrixXd pulls(4, kDraws);
@@ -200,8 +200,8 @@ Eigen::MatrixXd dense_jacobian(const TrajectoryProblem& problem) {
   return J;
 }
 
-// The covariance of the parameters is a corner of the pseudo-inverse of JᵀJ, here without ever
-// forming that product: complete orthogonal decomposition of J. The condition number of J reaches
+// The covariance of the parameters is a corner of the pseudo-inverse of JᵀJ, computed here by a
+// complete orthogonal decomposition of J, without that product. The condition number of J reaches
 // 1e6 on this problem, so the normal equations may cost half the digits: 1e-5.
 TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
   const Mechanism mechanism = test_support::furuta_with_12_parameters();
@@ -227,8 +227,8 @@ TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
   }
 }
 
-// Viscous friction and back-EMF act through b + K k_e alone. The trade-off must come out as the
-// one null direction, with the exchange rate K, and the solver must converge in spite of it.
+// Viscous friction and back-EMF act only as the sum b + K k_e. The trade-off must be found as the
+// one null direction, with the ratio K, and the solver must converge in spite of it.
 TEST(TrajectoryCovariance, FindsTheTradeOffOfFrictionAgainstBackEmf) {
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "1.k_e"});
   truth.hinge_parameter(0, estimator::HingeQuantity::kBackEmf).value = 0.02;

@@ -32,8 +32,8 @@ SegmentTrajectory trajectory(const Eigen::VectorXd& measured, const Eigen::Vecto
   return result;
 }
 
-// What was not read does not count, a turn is none, and a simulation that breaks down is no good
-// one. SPOOK's first row is no breakdown.
+// Missing readings do not count, full turns are no error, and a diverged simulation is a bad one.
+// SPOOK's first row is not a divergence.
 TEST(PredictionError, CountsWhatWasRead) {
   const auto four = trajectory(Eigen::Vector4d(0.0, 1.0, kNaN, 3.0),
                                Eigen::Vector4d(kNaN, 1.3, 9.0, 3.4 + 2.0 * M_PI));
@@ -49,7 +49,7 @@ TEST(PredictionError, CountsWhatWasRead) {
   EXPECT_TRUE(std::isnan(PredictionError{}.rmse()));
 }
 
-// A slide by a tenth of a metre is as large as a turn by one radian.
+// An error of 0.1 m of a prismatic joint counts as much as one of one radian.
 TEST(PredictionError, PoolsSlidesAsTurns) {
   SegmentTrajectory both;
   both.measured = Eigen::RowVector2d(0.0, 0.0);
@@ -78,9 +78,9 @@ Recording in_windows(const Recording& recording, int rows) {
   return result;
 }
 
-// True parameters leave the readings' noise, in windows and from their starts too; the state of
-// short readings adds what they leave open. Wrong ones leave more, and most where the state cannot
-// make up for them.
+// True parameters leave residuals at the noise level, in windows and from their starts. The
+// uncertain state of short readings adds to them. Wrong parameters leave more, most where the state
+// cannot compensate.
 TEST(Validation, TellsRightParametersFromWrongOnes) {
   const Recording whole = swing(damped(), "run", 1.5, 1200, 5e-3, kNoise, 3);
   const Recording windows = in_windows(whole, 300);
@@ -114,7 +114,7 @@ TEST(Validation, TellsRightParametersFromWrongOnes) {
   EXPECT_GT(rmse(validate(right, wrong, {windows}, {}, 0.5)), 1.2 * flattered);
 }
 
-// Irregular rows keep their times, also behind the part that the state is estimated from.
+// Irregular rows keep their times, also after the part from which the state is estimated.
 TEST(Validation, JudgesIrregularRows) {
   Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   Segment& segment = run.segments.front();
@@ -140,7 +140,7 @@ TEST(Validation, JudgesIrregularRows) {
   }
 }
 
-// Every parameter is kept, also those that the rig file frees.
+// Every parameter is fixed, also those that the rig file frees.
 TEST(Validation, KeepsParameters) {
   const Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   const Mechanism fixed = pendulum_of(damped());
@@ -182,7 +182,7 @@ TEST(Validation, StopsWhenAsked) {
   EXPECT_TRUE(validation.windows.empty());
 }
 
-// Parameters of a SPOOK simulator are judged by that simulator.
+// Parameters of a SPOOK simulator are evaluated with that simulator.
 TEST(Validation, JudgesShadowParameters) {
   const Mechanism rig = pendulum_of(damped());
   estimator::CalibrationOptions options;

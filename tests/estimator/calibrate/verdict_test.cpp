@@ -16,8 +16,8 @@ constexpr double kSwing = 1.0;    // [rad]
 constexpr double kPeriod = 1e-2;  // [s]
 constexpr int kSamples = 3000;
 
-/// A refined, converged calibration of a swing read with noise, whose simulation is off by `error`
-/// times a slow wave.
+/// A refined, converged calibration of a swing read with noise. Its simulation is off by a slow
+/// wave with amplitude `error`.
 Calibration swing(double error) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal(0.0, kNoise);
@@ -56,7 +56,7 @@ TEST(Verdict, HoldsWhereOnlyNoiseIsLeft) {
   EXPECT_TRUE(says(swing(0.0), "pieces agree (Q 12 on 14)")) << judge(swing(0.0)).sentence;
 }
 
-// Readings to the noise and pieces that agree do not make up for a description that is wrong.
+// Residuals at the noise level and pieces that agree do not compensate for a wrong description.
 TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
   Calibration calibration = swing(0.0);
   calibration.contradictions = {{.name = "2.a_x", .unit = "m", .kept = 0.05474}};
@@ -65,8 +65,8 @@ TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
       << judge(calibration).sentence;
 }
 
-// Errors of a wave are its amplitude over √2, beside the noise: with 2 √2 σ it is √5 σ in all,
-// with 10 √2 σ ten times the noise and more. Being slow, either is the model's.
+// The rms of a wave is its amplitude over √2, plus the noise: a wave of 2 √2 σ gives √5 σ in all,
+// one of 10 √2 σ ten times the noise and more. Being slow, either belongs to the model.
 TEST(Verdict, CountsResidualsInTimesTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(slow), VerdictKind::kDoesNotHold);
@@ -78,7 +78,7 @@ TEST(Verdict, CountsResidualsInTimesTheNoise) {
       << judge(wrong).sentence;
 }
 
-// What is more than noise but white may be a sensor's.
+// White residuals above the noise level may come from a sensor.
 TEST(Verdict, DoubtsWhiteResiduals) {
   Calibration calibration = swing(0.0);
   std::mt19937 random(8);
@@ -90,7 +90,7 @@ TEST(Verdict, DoubtsWhiteResiduals) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful) << judge(calibration).sentence;
 }
 
-// Smaller than the noise, a slow wave is none: a hint, which pieces that disagree confirm.
+// A slow wave smaller than the noise alone is only a hint, which pieces that disagree confirm.
 TEST(Verdict, TellsWhatIsCorrelated) {
   Calibration calibration = swing(0.5 * kNoise);
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
@@ -101,8 +101,7 @@ TEST(Verdict, TellsWhatIsCorrelated) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
 }
 
-// Errors of counting are correlated while a hinge moves slowly, and nothing is wrong with the
-// model.
+// Quantization errors are correlated while a joint moves slowly, although the model is right.
 TEST(Verdict, TakesCountsForWhatTheyAre) {
   Calibration calibration = swing(0.0);
   constexpr double kQuantum = 2.0 * M_PI / 512.0;
@@ -129,9 +128,9 @@ TEST(Verdict, TellsPiecesThatDisagree) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds);
 }
 
-// A third of the motion: what explains less is no result, whatever the solver says of itself.
+// Residuals above a third of the motion are no result, even if the solver has converged.
 TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
-  const double third = kSwing / 3.0;  // amplitude against amplitude
+  const double third = kSwing / 3.0;  // both as amplitudes
   Calibration below = swing(0.95 * third), above = swing(1.05 * third);
   EXPECT_EQ(kind_of(below), VerdictKind::kDoesNotHold);
   EXPECT_EQ(kind_of(above), VerdictKind::kExplainsNothing);
@@ -142,7 +141,7 @@ TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
   EXPECT_TRUE(below.converged());
 }
 
-// A simulation that breaks down is no simulation: neither of its errors compares with anything.
+// If the simulation diverges, none of its errors can be compared.
 TEST(Verdict, IsNoResultWhereTheSimulationBreaksDown) {
   for (const double broken : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Calibration calibration = swing(0.0);
@@ -153,7 +152,7 @@ TEST(Verdict, IsNoResultWhereTheSimulationBreaksDown) {
   }
 }
 
-// Over less than the horizon no acceleration is seen to compare with: doubtful, but no nonsense.
+// A motion shorter than the horizon has no acceleration to compare with: doubtful, not rejected.
 TEST(Verdict, CannotTellHowMuchOfAShortMotionIsLeft) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;
@@ -165,7 +164,7 @@ TEST(Verdict, CannotTellHowMuchOfAShortMotionIsLeft) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold) << judge(calibration).sentence;
 }
 
-// A hinge that only shakes by its noise is not a motion left unexplained.
+// A joint at rest that shows only noise is not unexplained motion.
 TEST(Verdict, AsksNoMotionOfWhatRests) {
   Calibration calibration = swing(0.0);
   SegmentTrajectory& trajectory = calibration.trajectories.front();
@@ -174,10 +173,10 @@ TEST(Verdict, AsksNoMotionOfWhatRests) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kHolds) << judge(calibration).sentence;
 }
 
-// Through the upright a simulation ends anywhere, however good the model. There states and
-// parameters tell: with all accelerations explained, with a part of them, with next to none. A
-// swing of 1 rad at 3 rad/s accelerates by 9/√2 rad/s² root mean square, seen over 0.2 s by
-// (2 sin(0.3)/0.6)² of that; a noise of σ leaves σ/√0.2.
+// Through the upright a simulation diverges, however good the model, so states and parameters
+// decide: with all accelerations explained, with a part of them, with almost none. A swing of 1 rad
+// at 3 rad/s has an rms acceleration of 9/√2 rad/s², of which averaging over 0.2 s leaves (2
+// sin(0.3)/0.6)²; a noise of σ leaves σ/√0.2.
 TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;
@@ -191,7 +190,7 @@ TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
   EXPECT_TRUE(says(calibration, "accelerations are left unexplained"));
   calibration.acceleration_noise[0] = 1.05 * third;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
-  // A ten-thousandth is within the deviations: no more than a hint.
+  // 1e-4 is within the standard deviations: no more than a hint.
   calibration.acceleration_noise[0] = 3.0 * third * 0.95e-4;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
   EXPECT_TRUE(says(calibration, "a trace of the accelerations is left unexplained"));
@@ -206,8 +205,8 @@ TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
 }
 
-// The same swing read at a host's irregular times, a third of the rows dense and the rest far
-// apart: accelerations are those of the motion at the times it was read, however the rows lie.
+// The same swing read at irregular times, a third of the rows dense and the rest far apart.
+// Accelerations must be those of the motion at the times of the readings.
 TEST(Verdict, TakesAccelerationsAtTheTimesOfRows) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;

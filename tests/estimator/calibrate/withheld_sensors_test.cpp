@@ -52,8 +52,8 @@ Mechanism without(const std::string& name) {
   return mechanism;
 }
 
-// What is withheld may hold anything: the estimate does not see it. What it costs is what the two
-// calibrations differ by, and where the readings are good they are predicted to their noise.
+// A held-out sensor may contain anything without affecting the estimate. Its reported cost is the
+// difference of the two calibrations. If its readings are good, they are predicted to their noise.
 TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
   const Recording recording = driven(3, "driven");
   const Calibration all = estimator::calibrate(to_fit(), {recording});
@@ -64,7 +64,7 @@ TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
   const WithheldSensor& sensor = some.withheld[0];
   EXPECT_EQ(sensor.name, "1");
   EXPECT_NEAR(sensor.noise, kWithheldNoise, 0.1 * kWithheldNoise);
-  // The pendulum does not tell where the arm stands, only how it moves.
+  // The pendulum does not determine the arm's position, only its motion.
   const double scatter = std::sqrt(sensor.rmse * sensor.rmse - sensor.mean * sensor.mean);
   EXPECT_LT(scatter, 30.0 * kWithheldNoise);
   EXPECT_GT(scatter, 0.9 * kWithheldNoise);
@@ -97,7 +97,7 @@ TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
   EXPECT_NEAR(same.withheld[0].mean, sensor.mean - 0.5, 1e-3);
 }
 
-// Columns are told apart by their order, whichever sensor is withheld.
+// Columns are assigned by their order, whichever sensor is held out.
 TEST(WithheldSensors, MayBeAnyOfThem) {
   const Recording recording = driven(4, "driven");
   const Calibration some = estimator::calibrate(without("2"), {recording});
@@ -137,7 +137,7 @@ Mechanism without_sensor(const std::string& name) {
   return mechanism;
 }
 
-// Each axis of a withheld sensor tells its error and its cost, and the estimate sees none of it.
+// Each axis of a held-out sensor reports its error and cost, and does not affect the estimate.
 TEST(WithheldSensors, MayBeInertial) {
   const Recording recording{"sensed", {sensed_piece()}};
   const Calibration all = estimator::calibrate(test_support::furuta_to_fit({}), {recording});
@@ -163,7 +163,7 @@ TEST(WithheldSensors, MayBeInertial) {
     const WithheldSensor& sensor = some.withheld[axis];
     const double noise = axis < 3 ? test_support::kRateNoise : test_support::kForceNoise;
     EXPECT_NEAR(sensor.noise, noise, 0.15 * noise) << sensor.name;  // of 700 differences
-    EXPECT_NEAR(sensor.rmse, noise, 0.3 * noise) << sensor.name;    // the others tell the rest
+    EXPECT_NEAR(sensor.rmse, noise, 0.3 * noise) << sensor.name;    // predicted by the others
     EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
     EXPECT_EQ(sensor.narrowed, narrowed);
   }
@@ -179,7 +179,7 @@ TEST(WithheldSensors, MayBeInertial) {
   EXPECT_NE(some.notes.back().find("imu.accel_z was withheld"), std::string::npos);
 }
 
-// A sensor that adds nothing is not said to cut deviations by a factor of 1.
+// For a sensor without effect no reduction "by a factor of 1" is reported.
 TEST(WithheldSensors, MayAddNothing) {
   Segment segment = sensed_piece();
   std::mt19937 random(1);

@@ -63,7 +63,7 @@ TEST(DesignPlan, StaysWithinTheLimitsAndTellsMoreThanChance) {
   EXPECT_FALSE(is_reliable(narrow, design.plan, 50, 2));
 }
 
-/// Pushes with the pendulum's speed, by a gain that is the plan.
+/// Feedback of the pendulum's speed, with a gain that is the plan.
 DesignTask feedback_task() {
   DesignTask own = task();
   own.signals.resize(0, 0);
@@ -83,7 +83,7 @@ TEST(DesignPlan, FindsTheGainOfALaw) {
   const DesignTask own = feedback_task();
   const Design design = design_plan(own, {.screens = 1, .rounds = 5});
   ASSERT_EQ(design.plan.size(), 1);
-  EXPECT_LT(design.plan[0], 0.0);  // a motion that the other sign damps tells less
+  EXPECT_LT(design.plan[0], 0.0);  // a motion that the other sign damps has less information
   EXPECT_TRUE(is_reliable(own, design.plan, 20, 2));
   const Design three = design_plan(own, {.screens = 1, .rounds = 5, .threads = 3});
   EXPECT_EQ(design.plan, three.plan);
@@ -107,7 +107,7 @@ TEST(DesignPlan, DoesNotDependOnThreads) {
   EXPECT_EQ(one.worst, three.worst);
 }
 
-// The shaft's inertia adds to the arm's: no motion tells them apart, and that is told of both.
+// The shaft's inertia adds to the arm's. No motion separates them, which is reported for both.
 TEST(DesignPlan, TellsWhatNothingCanTell) {
   DesignTask own = task();
   own.mechanism = test_support::furuta_with_free({"A.J_zz", "1.J_shaft", "1.b", "1.K"});
@@ -119,7 +119,7 @@ TEST(DesignPlan, TellsWhatNothingCanTell) {
   EXPECT_NE(design.seen.null_directions[0].description.find("J_shaft"), std::string::npos);
 }
 
-// Motions of a few counts: their errors hang together, and weigh more than white ones as large.
+// For motions of a few counts, quantization errors are correlated and count more than white noise.
 TEST(DesignPlan, KnowsThatErrorsOfCountingHangTogether) {
   DesignTask white = task();
   white.limits.command_max = 0.2;
@@ -132,7 +132,7 @@ TEST(DesignPlan, KnowsThatErrorsOfCountingHangTogether) {
   EXPECT_LT(ratio, 5.0);
 }
 
-// Limits are kept all the while, and yet nobody could say where the pendulum will be.
+// The limits hold throughout, yet the pendulum's position cannot be predicted.
 TEST(DesignPlan, DoesNotRelyOnMotionsFromTheUpright) {
   DesignTask own = task();
   own.limits.sensors = {{}, {}};
@@ -140,7 +140,7 @@ TEST(DesignPlan, DoesNotRelyOnMotionsFromTheUpright) {
   EXPECT_TRUE(is_reliable(own, plan, 20, 2));
   own.facts.start[1] = M_PI - 1e-3;
   EXPECT_FALSE(is_reliable(own, plan, 20, 2));
-  EXPECT_TRUE(is_reliable(own, plan, 3, 2));  // of so few it may be chance
+  EXPECT_TRUE(is_reliable(own, plan, 3, 2));  // with so few it may be chance
 }
 
 TEST(DesignPlan, FindsNothingWhereNothingIsAllowed) {

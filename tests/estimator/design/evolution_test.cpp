@@ -24,8 +24,8 @@ Evolution searched(const Eigen::VectorXd& start, double spread, int rounds, cons
   return evolution;
 }
 
-// A curved valley a hundred times as steep as it is long: without the covariance (a wrong rank-one
-// or rank-μ update) the search crawls along it and ends far off.
+// A curved valley a hundred times as steep as it is long. With a wrong rank-one or rank-μ update of
+// the covariance the search crawls along it and ends far off.
 TEST(Evolution, FollowsACurvedValley) {
   const auto rosenbrock = [](const Eigen::VectorXd& x) {
     double sum = 0.0;
@@ -39,7 +39,7 @@ TEST(Evolution, FollowsACurvedValley) {
   EXPECT_LT((evolution.best() - Eigen::VectorXd::Ones(5)).norm(), 1e-4);
 }
 
-// Scales a thousandfold apart, turned off the axes.
+// Scales that differ by a factor of 1000, in directions off the axes.
 TEST(Evolution, LearnsScalesAndDirections) {
   Eigen::MatrixXd turn = Eigen::MatrixXd::Random(6, 6).householderQr().householderQ();
   const Eigen::VectorXd scales =
@@ -50,7 +50,7 @@ TEST(Evolution, LearnsScalesAndDirections) {
   EXPECT_LT(bowl(searched(Eigen::VectorXd::Ones(6), 0.5, 300, bowl).best()), 1e-10);
 }
 
-// Only the order counts: points that are out of the question, even all but one, do no harm.
+// Only the ranking counts: infeasible points, even all but one, do no harm.
 TEST(Evolution, WorksWithPointsThatHaveNoCost) {
   const auto half = [](const Eigen::VectorXd& x) {
     if (x[0] < 0.5) return std::numeric_limits<double>::quiet_NaN();

@@ -29,8 +29,8 @@ Eigen::MatrixXd scatter(const Mechanism& mechanism, const Knowledge& knowledge, 
   return sum / draws;
 }
 
-// Correlated and of scales that are orders of magnitude apart. The deviation of a variance from
-// 4000 draws is 2 %.
+// Correlated parameters with scales orders of magnitude apart. The relative standard deviation of a
+// variance from 4000 draws is 2 %.
 TEST(Knowledge, DrawsScatterAsTheEstimate) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd deviations = 0.02 * FreeParameters(mechanism).values(mechanism).cwiseAbs();
@@ -49,7 +49,7 @@ TEST(Knowledge, DrawsScatterAsTheEstimate) {
   }
 }
 
-// What a recording did not see has a row of zeros there: that is no certainty.
+// An unidentified parameter has a row of zeros in the covariance, which must not mean certainty.
 TEST(Knowledge, OfWhatWasNotSeenIsNone) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
@@ -74,7 +74,7 @@ TEST(Knowledge, OfPriorsIsTheirs) {
   EXPECT_NEAR(knowledge.information.sum(), knowledge.information(place, place), 1.0);
 }
 
-// However wide: within bounds, with bodies that can exist.
+// Draws from any covariance are within bounds, and their bodies are physically consistent.
 TEST(Knowledge, DrawsArePossible) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);

@@ -33,7 +33,7 @@ estimator::PlanFacts facts() {
           .noise = Eigen::Vector2d(1e-3, 2e-3)};
 }
 
-/// Plans side by side, each with a tone of its own.
+/// Plans side by side, each with its own tone.
 Eigen::MatrixXd commands(int plans) {
   Eigen::MatrixXd commands(kPlanSamples, plans);
   for (int plan = 0; plan < plans; ++plan) {
@@ -44,7 +44,7 @@ Eigen::MatrixXd commands(int plans) {
   return commands;
 }
 
-/// The same by the way a calibration takes: TᵀT of the shooting problem with one node.
+/// The same as in a calibration: TᵀT of the shooting problem with one node.
 estimator::ShootingProblem problem_of(const Mechanism& mechanism, const Eigen::VectorXd& command) {
   estimator::Segment segment;
   segment.period = kPlanPeriod;
@@ -58,7 +58,7 @@ estimator::ShootingProblem problem_of(const Mechanism& mechanism, const Eigen::V
       {.angle = facts().noise, .acceleration = Eigen::Vector2d::Ones()});
 }
 
-/// How far what the bench tells is from what a calibration would, scaled to unit diagonal.
+/// Difference between the bench's information and that of a calibration, at unit diagonal.
 double difference_of(const Eigen::MatrixXd& told, const estimator::ShootingProblem& problem) {
   const estimator::ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
@@ -69,7 +69,7 @@ double difference_of(const Eigen::MatrixXd& told, const estimator::ShootingProbl
       .maxCoeff();
 }
 
-// It sees a wrong elimination of the start, a lost weight, columns mixed up, an offset's sign.
+// Catches a wrong elimination of the start, a lost weight, exchanged columns, an offset's sign.
 TEST(PlanBench, TellsWhatACalibrationWould) {
   const Mechanism mechanism = planned_rig();
   const estimator::PlanBench bench(mechanism, facts(), 1);
@@ -81,14 +81,14 @@ TEST(PlanBench, TellsWhatACalibrationWould) {
   EXPECT_LT(difference_of(told[1].information, problem), 1e-6);
   EXPECT_LT((told[1].scatter - told[1].information).norm(), 1e-9 * told[1].information.norm());
 
-  // And how far the motion goes, of the same plan.
+  // The range of the motion of the same plan.
   const Eigen::VectorXd angles = problem.angles(0).col(0).array();
   EXPECT_NEAR(motion.excursions[2].highest[0], angles.maxCoeff(), 1e-9);
   EXPECT_NEAR(motion.excursions[2].lowest[0], angles.minCoeff(), 1e-9);
 }
 
-// Delays of encoders, and offsets and delays that follow from one another. A calibration leaves out
-// the readings that a free delay may put outside of the recording, which the bench counts.
+// Delays of encoders, and tied offsets and delays. A calibration omits the readings that a free
+// delay may move outside the recording, but the bench counts them.
 TEST(PlanBench, KnowsDelaysOfEncodersAndTies) {
   const auto index = [](const Mechanism& mechanism, const char* name) {
     return mechanism.find_parameter(name);
@@ -121,8 +121,8 @@ TEST(PlanBench, KnowsDelaysOfEncodersAndTies) {
   }
 }
 
-// What errors of counting do to the estimate, as a calibration has it from more harmonics: above
-// all that a sensor's repeat where its motion does. A count of the second sensor is coarser.
+// Effect of quantization errors on the estimate, compared with a calibration with more harmonics.
+// Above all a sensor's errors repeat with its motion. The second sensor is coarser.
 TEST(PlanBench, KnowsErrorsOfCounting) {
   const Mechanism mechanism = planned_rig();
   estimator::PlanFacts counted = facts();
@@ -145,7 +145,7 @@ TEST(PlanBench, KnowsErrorsOfCounting) {
   for (Eigen::Index i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 0.02 * b[i]) << i;
   EXPECT_GT((b.array() / white.array()).maxCoeff(), 1.5);
 
-  // Readings between commands see the motion go on, as if each were a command's.
+  // Readings between commands: the motion goes on there as at commands.
   counted.rate *= 4.0;
   estimator::PlanFacts fine = counted;
   fine.period /= 4.0;
@@ -164,7 +164,7 @@ TEST(PlanBench, KnowsErrorsOfCounting) {
   }
 }
 
-// A rate of readings beyond that of the commands counts as so many more readings.
+// A reading rate above the command rate counts as that many more readings.
 TEST(PlanBench, CountsReadingsBetweenCommands) {
   const Mechanism mechanism = planned_rig();
   estimator::PlanFacts dense = facts();
@@ -174,12 +174,12 @@ TEST(PlanBench, CountsReadingsBetweenCommands) {
     return bench.look(mechanism, bench.move(mechanism, commands(1)), {0})[0].information;
   };
   const Eigen::MatrixXd a = told(once), b = told(four);
-  // The start's own prior counts once, and for next to nothing.
+  // The start's own prior counts once, with almost no weight.
   EXPECT_NEAR(b(0, 0) / a(0, 0), 4.0, 1e-3);
   EXPECT_NEAR(b(4, 4) / a(4, 4), 4.0, 1e-3);
 }
 
-// A motion that passes close by the upright multiplies what the start was off by.
+// A motion close to the upright amplifies the error of the start.
 TEST(PlanBench, TellsHowAMotionAmplifiesItsStart) {
   Mechanism mechanism = estimator::make_pendulum({.motorised = true});
   mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
@@ -198,9 +198,9 @@ TEST(PlanBench, TellsHowAMotionAmplifiesItsStart) {
   EXPECT_GT(growth(M_PI - 1e-4), 100.0);
 }
 
-// Feedback sees the motion that its commands make, as they act late on the motor and with a joint
-// that follows another. It sees a command that acts a sample early or late, a plan that gets
-// another's, rates of what is no coordinate: these are means over the sample before.
+// Feedback must use the motion that its own commands cause, with a delayed motor and with a mimic
+// joint. Catches a command that acts one sample early or late, a plan that gets another's motion,
+// and wrong rates, which are means over the preceding sample.
 TEST(PlanBench, DrivesPlansByWhatItSees) {
   Mechanism mechanism = planned_rig();
   mechanism.hinge_parameter(0, HingeQuantity::kInputDelay).value = 1.6 * kPlanPeriod;
@@ -236,8 +236,8 @@ TEST(PlanBench, DrivesPlansByWhatItSees) {
   }
 }
 
-// Readings with white noise: the prediction is S⁻¹, beside what was known, to what the start that
-// is found from the readings makes of it.
+// Readings with white noise: the prediction is S⁻¹ with the prior added, apart from the estimation
+// of the start from the readings.
 TEST(PlanPrediction, AddsToWhatWasKnown) {
   const Mechanism mechanism = planned_rig();
   const estimator::PlanBench bench(mechanism, facts(), 1);
@@ -270,7 +270,7 @@ TEST(PlanPrediction, AddsToWhatWasKnown) {
   }
 }
 
-// A pendulum whose zero is upright does not rest there; one that friction holds does where it is.
+// A pendulum whose zero is upright does not rest there, but one held by friction rests where it is.
 TEST(RestingStart, IsWhereTheRigRests) {
   const Eigen::VectorXd open =
       Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());

@@ -25,7 +25,7 @@ std::vector<Finding> of_kind(const SignalExamination& examination, const std::st
   return found;
 }
 
-/// Two joints of a Furuta rig, whose motor is commanded at random.
+/// Two joints of a Furuta rig with a random command.
 Recording two_joints(const Eigen::VectorXd& one, const Eigen::VectorXd& other) {
   Eigen::MatrixXd angles(one.size(), 2);
   angles << one, other;
@@ -44,7 +44,7 @@ class Channels : public testing::Test {
   const Mechanism rig_ = estimator::make_furuta();
 };
 
-// Two honest encoders of a moving rig: nothing is found, by any look.
+// Two correct encoders of a moving rig: no check reports anything.
 TEST_F(Channels, AreFineWhereTheyAre) {
   const SignalExamination found =
       estimator::examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
@@ -53,19 +53,19 @@ TEST_F(Channels, AreFineWhereTheyAre) {
   EXPECT_FALSE(found.needs_repair());
 }
 
-// A sensor of a smaller range than the motion, at either end; the readings there are held back.
+// A sensor whose range is smaller than the motion, at either end. Readings at the end are rejected.
 TEST_F(Channels, AreClippedAtEitherEnd) {
   for (const double side : {1.0, -1.0}) {
     test_support::MadeUpMotion swing;
     swing.push = 0.0;
     swing.dry = 0.5;
-    swing.start = -1.5;  // so that no plateau begins with the recording
+    swing.start = -1.5;  // so that the recording does not start with a plateau
     const Eigen::VectorXd whole =
         test_support::as_read(swing.angles(1000.0, 3000, 1), 0.0, kCount, 1);
     const double limit = 0.6 * whole.maxCoeff();
     Eigen::VectorXd clipped = whole.cwiseMin(limit) * side;
     const Eigen::Index lowest = std::min_element(whole.begin(), whole.end()) - whole.begin();
-    clipped[lowest] = limit * side;  // on its own, it is at the end of the range as well
+    clipped[lowest] = limit * side;  // a single reading at the end of the range
     const SignalExamination found =
         estimator::examine_signals(rig_, {two_joints(clipped, motion(2))});
     const std::vector<Finding> clips = of_kind(found, "clipped");
@@ -77,7 +77,7 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
                                       return std::abs(clipped[held.row] - side * limit) < 1e-9;
                                     }),
               (whole.array() >= limit).count() + 1);
-    // Each plateau is marked, and what lies between two is not.
+    // Each plateau is marked, and the motion between two is not.
     double marked = 0.0;
     for (const estimator::TimeStretch& each : clips[0].stretches) marked += each.to - each.from;
     EXPECT_GT(clips[0].stretches.size(), 1U);
@@ -87,22 +87,22 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
   }
 }
 
-/// A sine of 1 Hz and 0.5 rad that is read no further than 0.3 rad on one side, from a moment on at
-/// which it is there, or until one.
+/// A sine of 1 Hz and 0.5 rad clipped at 0.3 rad on one side, from an instant on, or until one, at
+/// which it is clipped.
 Eigen::VectorXd clipped_at_end(double rate, double side, bool at_beginning, double noise) {
   const auto rows = static_cast<Eigen::Index>(2.2 * rate);
   Eigen::VectorXd angles(rows);
   for (Eigen::Index k = 0; k < rows; ++k) {
     const double time = static_cast<double>(k) / rate;
-    angles[k] = 0.5 * std::sin(2.0 * M_PI * (time - 0.01));  // is beyond from 2.112 s on
+    angles[k] = 0.5 * std::sin(2.0 * M_PI * (time - 0.01));  // beyond the limit from 2.112 s on
   }
   Eigen::VectorXd read = side * test_support::as_read(angles, noise, kCount, 5).cwiseMin(0.3);
   if (at_beginning) read.reverseInPlace();
   return read;
 }
 
-// A plateau with which a recording ends or begins has one side only: the motion there would have
-// gone on.
+// A plateau at the start or end of a recording has one side only: the motion there would have gone
+// on.
 TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
   for (const bool at_beginning : {true, false}) {
     for (const double side : {1.0, -1.0}) {
@@ -121,8 +121,8 @@ TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
   }
 }
 
-// A joint that dry friction brings to rest, and one that is let go, stay where the motion's vertex
-// is, and one that has come to its stop is held by it.
+// A joint that dry friction brings to rest, or that is released, rests at a vertex of its motion,
+// and one at its stop is held by it. None is clipped.
 TEST_F(Channels, AreNotClippedWhereAJointRests) {
   for (const bool at_beginning : {true, false}) {
     for (const double side : {1.0, -1.0}) {
@@ -151,7 +151,7 @@ TEST_F(Channels, AreNotClippedWhereAJointRests) {
                   .empty());
 }
 
-/// A lone pendulum whose encoder reads one angle for a second.
+/// A single pendulum whose encoder reads one constant angle for a second.
 Recording one_angle(double angle, double command) {
   estimator::Segment segment =
       test_support::segment_of(Eigen::VectorXd::Constant(1000, angle), 1e3);
@@ -159,7 +159,7 @@ Recording one_angle(double angle, double command) {
   return {"run", {segment}};
 }
 
-/// @param friction  of the hinge, in that which gravity pulls with where it is level
+/// @param friction  of the joint, relative to gravity's torque when it is horizontal
 Mechanism lone_pendulum(double friction, bool is_free) {
   Mechanism pendulum = estimator::make_pendulum({.motorised = true});
   estimator::Parameter& coulomb =
@@ -169,8 +169,8 @@ Mechanism lone_pendulum(double friction, bool is_free) {
   return pendulum;
 }
 
-// Gravity moves a pendulum that does not hang, on either side, unless friction or a command holds
-// it: ten times the friction that is to be estimated. It may rest where it hangs or stands.
+// Gravity moves a pendulum away from any rest unless it hangs or stands, or friction or a command
+// holds it. Ten times the friction to be estimated is allowed.
 TEST_F(Channels, AreDeadWhereAJointCannotRest) {
   const auto is_told = [](const Mechanism& rig, double angle, double command = 0.0) {
     const SignalExamination found = estimator::examine_signals(rig, {one_angle(angle, command)});
@@ -186,7 +186,7 @@ TEST_F(Channels, AreDeadWhereAJointCannotRest) {
     EXPECT_FALSE(is_told(lone_pendulum(0.07, true), side * 0.8));  // sin 0.7 is 0.64
     EXPECT_TRUE(is_told(lone_pendulum(0.07, false), side * 0.8));
     EXPECT_FALSE(is_told(lone_pendulum(0.7, false), side * 0.8));
-    EXPECT_FALSE(is_told(lone_pendulum(0.0, true), side * 0.8));  // nothing is known of it
+    EXPECT_FALSE(is_told(lone_pendulum(0.0, true), side * 0.8));  // friction is unknown
     EXPECT_TRUE(is_told(lone_pendulum(0.0, false), side * 0.8));
     EXPECT_FALSE(is_told(lone_pendulum(0.0, false), side * 0.09));
     EXPECT_FALSE(is_told(lone_pendulum(0.01, true), side * (M_PI - 0.09)));
@@ -219,7 +219,7 @@ TEST_F(Channels, AreDeadWhereOthersMove) {
   EXPECT_EQ(dead[0].severity, Severity::kWarning);
 }
 
-// The same column named twice, also with the other sign and another zero.
+// The same column twice, also with opposite sign and another zero.
 TEST_F(Channels, AreCopiesOfOneAnother) {
   for (const double sign : {1.0, -1.0}) {
     const Eigen::VectorXd one = motion(1);
@@ -249,7 +249,7 @@ TEST_F(Channels, AreNotCommanded) {
   EXPECT_EQ(constant[0].severity, Severity::kNote);
 }
 
-// What another recording tells, this one need not.
+// A run with a command is requested only if no recording has one.
 TEST_F(Channels, AskForACommandOnlyWhereNoRecordingHasOne) {
   Mechanism rig = rig_;
   for (estimator::Parameter& parameter : rig.parameters) {
@@ -266,8 +266,8 @@ TEST_F(Channels, AskForACommandOnlyWhereNoRecordingHasOne) {
   EXPECT_EQ(advice({driven, still}).find("nothing"), 0U) << advice({driven, still});
 }
 
-// Cuts, held readings and freed offsets land where they were found; what an encoder lost stays lost
-// to the end of the recording, behind a cut as well.
+// Cuts, rejected readings and freed offsets must be applied at the place of the finding. Readings
+// after an encoder's failure are rejected to the end of the recording, also after a cut.
 TEST_F(Channels, AreRepaired) {
   Recording recording = two_joints(motion(1), motion(2));
   SignalExamination examination;

@@ -56,8 +56,8 @@ double value(const Mechanism& mechanism, const char* name) {
   return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;
 }
 
-// In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared: everything
-// that is kept and has a second in its unit follows, by its power, and nothing else does.
+// In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
+// parameter with a second in its unit scales by its power; no other changes.
 TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
   estimator::ClockedMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
@@ -75,7 +75,7 @@ TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
         << name;
   }
   EXPECT_NEAR(value(clocked.mechanism, "1.k_e"), 1.01 * rig().k_e, 1e-12);
-  // What is free is so in the clock's seconds, and comes back in true ones.
+  // Free parameters are estimated in the clock's seconds and converted to true ones.
   Mechanism taken = described({"A.J_zz", "1.b"});
   const double estimated = value(clocked.mechanism, "1.b");
   estimator::take_from_clock(clocked, taken);
@@ -83,7 +83,7 @@ TEST(ClockRate, MovesWhatHasASecondInItsUnit) {
   EXPECT_NEAR(value(taken, "A.J_zz"), value(clocked.mechanism, "A.J_zz"), 1e-15);
 }
 
-// A constant that another parameter's tie has moves, too; what it follows from does by itself.
+// The constant of a tie is scaled too; the tied terms follow by themselves.
 TEST(ClockRate, MovesTheConstantsOfTies) {
   Mechanism mechanism = described({"1.b"});
   const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");
@@ -94,8 +94,7 @@ TEST(ClockRate, MovesTheConstantsOfTies) {
   EXPECT_NEAR(value(clocked.mechanism, "2.b"), 0.98e-3 + 2.0 * value(mechanism, "1.b"), 1e-12);
 }
 
-// A free inertia takes up any rate of the clock of a lone pendulum: I s² and m g l do not know how
-// long a second is.
+// For a single pendulum a free inertia absorbs any clock rate s: only I s² is identifiable.
 TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
   test_support::ReferencePendulum pendulum;
   pendulum.b = 4e-4;
@@ -117,7 +116,7 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
   }
 }
 
-// The product of known masses and lengths that couples arm and pendulum has no free inertia in it.
+// The product of known masses and lengths that couples arm and pendulum contains no free inertia.
 TEST(ClockRate, IsToldByTheCouplingOfAFurutaPendulum) {
   const auto clock = predict_excitation(
       described({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}), {recorded()}, {});
@@ -125,7 +124,7 @@ TEST(ClockRate, IsToldByTheCouplingOfAFurutaPendulum) {
   EXPECT_TRUE(clock.clock.absorbed_by.empty());
 }
 
-// Once the budget is spent nothing more is fitted, and that is known.
+// When the budget is used up, no more fits are made, and this is reported.
 TEST(MisfitTrials, EndWithTheirBudget) {
   const Mechanism mechanism = described({"A.J_zz", "1.b"});
   const std::vector<Recording> pieces =
@@ -146,8 +145,8 @@ TEST(MisfitTrials, EndWithTheirBudget) {
   EXPECT_TRUE(try_causes(on, pieces).empty());
 }
 
-// What free states over short intervals leave, no simulation explains: it is not tried, which saves
-// its work; and whatever may be of use comes out as if nothing had been asked of it.
+// If short intervals with free states already leave large residuals, no simulation can do better.
+// It is skipped, and all other results are the same.
 TEST(MisfitTrials, AreNotSimulatedWhereShortIntervalsLeaveTooMuch) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;

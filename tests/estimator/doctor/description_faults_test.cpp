@@ -39,8 +39,8 @@ ReferenceFuruta furuta() {
   return rig;
 }
 
-/// A driven Furuta pendulum, described right but for start values that are half or two thirds off.
-/// Free gains start at half of the truth, inertias at 1.7 times of it.
+/// A driven Furuta pendulum with a correct description except for the start values. Free gains
+/// start at half of the truth, inertias at 1.7 times.
 Described driven() {
   Eigen::VectorXd u(1000);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
@@ -54,7 +54,7 @@ Described driven() {
   return rig;
 }
 
-/// The same rig let go with its motor off.
+/// The same rig released with its motor off.
 Described released() {
   Described rig{test_support::mechanism_of(furuta()),
                 {test_support::record(furuta(), {0.2, 2.0, 0.0, 0.0}, Eigen::VectorXd::Zero(1000),
@@ -87,7 +87,7 @@ Described two_links() {
   return rig;
 }
 
-/// The hypothesis of that kind and channel, planted: what undoes it makes it.
+/// The hypothesis of that kind and channel. Its repair of a correct rig injects the mistake.
 Hypothesis mistake(const Mechanism& mechanism, const std::string& kind,
                    const std::string& channel) {
   for (Hypothesis& each : estimator::likely_mistakes(mechanism)) {
@@ -107,9 +107,9 @@ struct Case {
   std::string kind, channel;
 };
 
-// Each mistake that the recording can show is a fault, and its own sentence is among those told:
-// of some, another explains the same readings (a zero upside down is a centre of mass on the other
-// side).
+// Each mistake that the recording can reveal must be reported as a fault. Its own sentence must be
+// among the explanations, since some mistakes have equivalents (a zero upside down is a centre of
+// mass on the other side).
 void expect_found(const Described& rig, const Case& planted) {
   SCOPED_TRACE(planted.kind + " of " + planted.channel);
   const Hypothesis hypothesis = mistake(rig.mechanism, planted.kind, planted.channel);
@@ -147,7 +147,7 @@ TEST(DescriptionFaults, AreFoundOfAChain) {
   }
 }
 
-// Degrees and radians, absolute and relative: what makes one mistake is what undoes the other.
+// Degrees and radians, absolute and relative angles: the repair of one mistake injects the other.
 TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
   const Described rig = two_links();
   const auto expect = [&](const Hypothesis& planted, const std::string& told) {
@@ -193,7 +193,7 @@ Described described_absolute(int links) {
   return rig;
 }
 
-// Relative angles taken for absolute ones: one body's, and of three links all.
+// Relative angles described as absolute ones: of one body, and of all of three links.
 TEST(DescriptionFaults, TellRelativeAnglesThatAreDescribedAsAbsolute) {
   for (const int links : {2, 3}) {
     Described rig = described_absolute(links);
@@ -211,7 +211,7 @@ TEST(DescriptionFaults, TellRelativeAnglesThatAreDescribedAsAbsolute) {
   }
 }
 
-// The reverse, of three links: each by itself explains nothing.
+// The reverse, for three links: no single change explains it.
 TEST(DescriptionFaults, TellWhereEveryAngleIsAbsolute) {
   Described rig = described_absolute(3);
   rig.mechanism = estimator::make_chain({.links = 3});
@@ -223,8 +223,8 @@ TEST(DescriptionFaults, TellWhereEveryAngleIsAbsolute) {
       << findings[0].what;
 }
 
-// A free zero that is far off is found by a fit, told, and where the estimate begins; one nearby is
-// what it is free for.
+// A free zero that is far off is found by a fit, reported, and used as the start of the estimate.
+// One close by needs no report.
 TEST(DescriptionFaults, StartFreeZerosWhereTheyAre) {
   for (const int hinge : {0, 1}) {
     for (const double shift : {M_PI, -1.2, 0.3}) {
@@ -255,7 +255,7 @@ TEST(DescriptionFaults, StartFreeZerosWhereTheyAre) {
   }
 }
 
-// A zero that is anywhere is fitted, and its place is told.
+// A shifted zero is found at any angle, and its value is reported.
 TEST(DescriptionFaults, TellWhereAShiftedZeroIs) {
   for (const double shift : {0.7, -1.9}) {
     Described rig = two_links();
@@ -265,12 +265,12 @@ TEST(DescriptionFaults, TellWhereAShiftedZeroIs) {
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(findings[0].kind, "shifted-zero");
     EXPECT_EQ(findings[0].channel, "2");
-    // A hundredth of a turn tells where to look; the calibration tells the rest.
+    // 0.01 turns is close enough for a start; the calibration does the rest.
     EXPECT_NEAR(findings[0].size, shift, 0.06);
   }
 }
 
-// One mistake after another: the second is looked for in what the first leaves.
+// Two mistakes: the second is found in the residuals that the first leaves.
 TEST(DescriptionFaults, AreFoundTogether) {
   const Described rig = driven();
   Described faulty = rig;
@@ -291,7 +291,7 @@ TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
   }
 }
 
-// Friction that the description does not know is no mistake in signs.
+// Friction missing in the description is not mistaken for a wrong sign.
 TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
   Described rig = driven();
   for (const char* name : {"1.b", "2.b"}) {
@@ -303,8 +303,8 @@ TEST(DescriptionFaults, AreNotSeenInFrictionOfAnotherLaw) {
   EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
-// A description is judged from where its mistake's fit ended, states as well: before the first
-// iteration a trial beside another leaves what that one left.
+// A trial starts at the end of its mistake's fit, states included: before the first iteration it
+// has the residuals of the fit that it continues.
 TEST(TrialFit, BeginsWithTheStatesOfAnother) {
   const Described rig = driven();
   estimator::TrialFit ended(rig.mechanism, rig.recordings);
@@ -319,7 +319,7 @@ TEST(TrialFit, BeginsWithTheStatesOfAnother) {
   EXPECT_GT(alone.misfit(), 3.0 * ended.misfit());
 }
 
-/// A pendulum without friction whirled round at about 50 rad/s, read every `period`.
+/// A pendulum without friction that rotates at about 50 rad/s, read every `period`.
 Described whirling(double period) {
   const test_support::ReferencePendulum truth;
   const Eigen::MatrixXd motion =
@@ -335,7 +335,7 @@ Described whirling(double period) {
   return rig;
 }
 
-// What turns too far from row to row is not judged, and that is told; half as far is judged.
+// A joint that turns too far from row to row is reported as not checked; half as far is checked.
 TEST(DescriptionFaults, ToldNotCheckedWhereAJointTurnsTooFarBetweenRows) {
   const Described fast = whirling(0.02);
   const auto findings = estimator::examine_description(fast.mechanism, fast.recordings).findings;
@@ -351,7 +351,7 @@ TEST(DescriptionFaults, ToldNotCheckedWhereAJointTurnsTooFarBetweenRows) {
   }
 }
 
-// Everything mirrored at once is a rig like any other: no recording tells.
+// A completely mirrored rig is a valid rig, so no recording reveals it.
 TEST(DescriptionFaults, AreNotSeenInAMirror) {
   Described rig = driven();
   rig.recordings[0].segments[0].angles *= -1.0;
@@ -359,7 +359,7 @@ TEST(DescriptionFaults, AreNotSeenInAMirror) {
   EXPECT_TRUE(estimator::examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
-// A lone pendulum let go swings the same to the left and to the right.
+// A single released pendulum swings the same to the left and to the right.
 TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
   const test_support::ReferencePendulum truth{.b = 2e-4};
   const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kFaultPeriod, 999);
@@ -375,7 +375,7 @@ TEST(DescriptionFaults, AreNotSeenWhereAPendulumCannotTell) {
       estimator::examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
 
-// What no mistake explains is told as that, and by no name.
+// A misfit that no mistake explains is reported as unexplained, without naming one.
 TEST(DescriptionFaults, TellWhatNothingExplains) {
   Described rig = two_links();
   std::mt19937 random(3);
@@ -393,7 +393,7 @@ TEST(DescriptionFaults, TellWhatNothingExplains) {
   EXPECT_EQ(findings[0].severity, estimator::Severity::kWarning);
 }
 
-// Recordings that no calibration takes are its own to refuse.
+// Recordings that cannot be calibrated are left to the calibration to refuse.
 TEST(DescriptionFaults, SayNothingOfRecordingsThatCannotBeUsed) {
   const Described rig = two_links();
   EXPECT_TRUE(estimator::examine_description(rig.mechanism, {}).findings.empty());

@@ -24,7 +24,7 @@ using estimator::Segment;
 
 constexpr double kExaminedNoise = 1e-3;  // [rad]
 
-/// A pendulum whose inertia and frictions are estimated, from a start off the truth.
+/// A pendulum with free inertia and friction, starting off the truth.
 Mechanism pendulum() {
   Mechanism mechanism = estimator::make_pendulum({.inertia_swing = 0.0045});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
@@ -61,7 +61,7 @@ const Finding* find(const Calibration& calibration, const std::string& kind) {
   return found == calibration.findings.end() ? nullptr : &*found;
 }
 
-// Without findings not a bit changes: robustness costs clean data nothing.
+// Without findings the result is the same to the last bit: diagnostics do not affect clean data.
 TEST(ExaminedCalibration, IsPlainLeastSquaresOnCleanData) {
   const Eigen::VectorXd readings = clean_readings();
   const ExaminedCalibration examined = calibrate(readings);
@@ -75,8 +75,8 @@ TEST(ExaminedCalibration, IsPlainLeastSquaresOnCleanData) {
   }
 }
 
-// Twenty spikes of 0.3 rad: all held back, and the estimates are those of the same readings without
-// them within a deviation. As they are, they move the estimates.
+// Twenty spikes of 0.3 rad are all rejected, and the estimates agree with those of the clean
+// readings within a standard deviation. Unrejected, the spikes move the estimates.
 TEST(ExaminedCalibration, HoldsSpikesBack) {
   Eigen::VectorXd readings = clean_readings();
   const ExaminedCalibration clean = calibrate(readings);
@@ -103,7 +103,7 @@ TEST(ExaminedCalibration, HoldsSpikesBack) {
   EXPECT_TRUE(find(as_is.calibration, "outliers")->treatment.empty());
 }
 
-// Spikes that the motion hides are seen beside the fitted one.
+// Spikes hidden by the motion are found in the residuals of the fit.
 TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
   Eigen::VectorXd readings = clean_readings();
   for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kExaminedNoise;
@@ -115,7 +115,7 @@ TEST(ExaminedCalibration, FindsSmallSpikesBesideTheModel) {
   }
 }
 
-/// A pendulum whose dry friction is not in the description, read with little noise.
+/// A pendulum whose description lacks its dry friction, read with little noise.
 Mechanism without_dry_friction() {
   Mechanism mechanism = pendulum();
   estimator::Parameter& dry = mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque);
@@ -135,9 +135,9 @@ Eigen::VectorXd fine_readings() {
       3);
 }
 
-// A step in what a model leaves of the readings is a slip where the model holds. Where it leaves
-// far more than the step, neither slips nor outliers of that size are told, and the estimates are
-// those of the recording as it is.
+// A step in the residuals is an encoder slip if the model fits. If the model leaves far more than
+// the step, neither slips nor outliers of that size are reported, and the estimates are those of
+// the unrepaired recording.
 TEST(ExaminedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
   constexpr double kSlip = 4e-4;
   Eigen::VectorXd readings = fine_readings();
@@ -163,8 +163,8 @@ TEST(ExaminedCalibration, FindsSlipsBesideAModelThatHoldsAlone) {
   }
 }
 
-// A piece in which little moves has little left, and steps in it are told all the same by what is
-// left of the whole recording.
+// A segment with little motion has small residuals, but a step in it is compared with the residuals
+// of the whole recording.
 TEST(ExaminedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
   constexpr double kSlip = 4e-4;
   Recording recording = recording_of(fine_readings());
@@ -186,8 +186,8 @@ TEST(ExaminedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
-// A free zero that is half a turn off is told and estimated all the same; as it is, it is told
-// alone.
+// A free zero that is half a turn off is reported, and with repair also estimated; without repair
+// it is only reported.
 TEST(ExaminedCalibration, BeginsFreeZerosWhereTheyAre) {
   Mechanism mechanism = pendulum();
   mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).free = true;
@@ -207,7 +207,7 @@ TEST(ExaminedCalibration, BeginsFreeZerosWhereTheyAre) {
   EXPECT_EQ(as_is.mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).value, 0.0);
 }
 
-/// Readings of which `lost` rows of half a millisecond are missing at 2.3 s.
+/// Readings without `lost` rows of half a millisecond at 2.3 s.
 Eigen::VectorXd with_lost_time(int lost) {
   test_support::ReferencePendulum rig;
   rig.b = 2e-3;
@@ -220,9 +220,9 @@ Eigen::VectorXd with_lost_time(int lost) {
   return test_support::as_read(readings, kExaminedNoise, 0.0, 1);
 }
 
-// Ten rows lost without a word: told, and ten rows without readings stand there, so that the
-// intervals are hardly wider than those of the whole recording. What is not of whole rows leaves
-// the recording cut, to the sample. A row that noise hides from every window is found as well.
+// Ten silently lost rows are reported and replaced by rows without readings, so intervals are
+// hardly wider than for the whole recording. A loss of a fraction of a row cuts the recording, at
+// the exact sample. A loss of one row, which noise hides in every window, is found as well.
 TEST(ExaminedCalibration, GoesOnOverRowsThatAreLost) {
   const ExaminedCalibration clean = calibrate(with_lost_time(0));
   for (const int rows : {10, 1}) {
@@ -253,7 +253,7 @@ TEST(ExaminedCalibration, GoesOnOverRowsThatAreLost) {
   EXPECT_NEAR(parted.input.recordings[0].segments[1].start, 2.3, 1.5e-3);
 }
 
-/// Two links let go, whose second encoder reads nothing but zeros where it is dead.
+/// Two released links; a dead second encoder reads only zeros.
 Recording two_links(const std::string& name, double first, bool dead) {
   Segment segment;
   segment.period = 4e-3;
@@ -267,8 +267,8 @@ Recording two_links(const std::string& name, double first, bool dead) {
   return {name, {segment}};
 }
 
-// A dead encoder is told as that, and no description is blamed for what it does not read. Where it
-// is dead in some recordings alone, the others judge the description.
+// A dead encoder is reported as such, and the description is not blamed for it. If it is dead in
+// some recordings only, the others check the description.
 TEST(ExaminedCalibration, BlamesNoDescriptionForADeadEncoder) {
   Mechanism mechanism = estimator::make_chain({.links = 2});
   mechanism.parameter(0, estimator::BodyQuantity::kJzz).free = true;
@@ -287,7 +287,7 @@ TEST(ExaminedCalibration, BlamesNoDescriptionForADeadEncoder) {
   EXPECT_EQ(estimator::examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
 }
 
-/// With the encoders' readings larger by `size` from row 500 on.
+/// With the encoders' readings shifted by the given sizes from row 500 on.
 Calibration stepped(double first, double second) {
   Recording recording = two_links("run", 1.2, false);
   std::mt19937 random(6);
@@ -300,8 +300,8 @@ Calibration stepped(double first, double second) {
   return estimator::calibrate_examined(mechanism, {recording}, {}).calibration;
 }
 
-// No two encoders slip at one instant: beside a model, where that would explain more than lost
-// time, the recording is cut there as well. One of them alone slips.
+// Two encoders do not slip at the same instant. If simultaneous slips explain more than lost time,
+// the recording is cut there as well. A jump of one encoder is a slip.
 TEST(ExaminedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
   constexpr double kSlip = 4e-4;
   const Calibration one = stepped(0.0, kSlip);
@@ -312,8 +312,8 @@ TEST(ExaminedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
   EXPECT_NE(find(two, "jump"), nullptr);
 }
 
-// A slip that noise hides from every window is tried, and told where the model holds with it alone:
-// not beside a model that does not hold either way, and not where there is none.
+// A slip that noise hides in every window is tried, and reported only if the model fits with it and
+// not without it.
 TEST(ExaminedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
   constexpr double kSlip = 1.6 * kExaminedNoise;
   Eigen::VectorXd readings = clean_readings();
@@ -332,7 +332,7 @@ TEST(ExaminedCalibration, TriesTheLikeliestSlipWhereTheModelDoesNotHold) {
   EXPECT_EQ(find(fails.calibration, "slip"), nullptr);
 }
 
-// What no jump that hides in the readings could explain is not fitted again with one.
+// If no jump hidden in the readings could explain the misfit, none is tried.
 TEST(ExaminedCalibration, TriesNoJumpWhereFarMoreIsLeft) {
   const auto stages = [](const Mechanism& mechanism, const Eigen::VectorXd& readings, bool repair) {
     int count = 0;
@@ -350,7 +350,7 @@ TEST(ExaminedCalibration, TriesNoJumpWhereFarMoreIsLeft) {
   EXPECT_GT(stages(pendulum(), slips, true), stages(pendulum(), slips, false));
 }
 
-// A fault is no start of a calibration, but for who insists.
+// A fault stops the calibration, unless the user overrides it.
 TEST(ExaminedCalibration, RefusesFaults) {
   const std::vector<Finding> fault = {
       {.kind = "x", .severity = estimator::Severity::kFault, .what = "a", .advice = "b"}};

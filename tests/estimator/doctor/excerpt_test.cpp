@@ -14,7 +14,7 @@ using estimator::Segment;
 
 constexpr ExcerptBudget kBudget = {.duration = 2.0, .piece = 1.0, .period = 0.01, .rows = 200};
 
-/// 20 s at 1 kHz that move from 12 s to 14 s alone.
+/// 20 s at 1 kHz that move only from 12 s to 14 s.
 Recording mostly_still() {
   Segment segment;
   segment.start = 5.0;
@@ -29,7 +29,7 @@ Recording mostly_still() {
 
 estimator::Mechanism excerpt_pendulum() { return estimator::make_pendulum({.motorised = true}); }
 
-// However long the recording, what is looked at is bounded; and it is where something happens.
+// The excerpt has a bounded length, however long the recording, and lies where there is motion.
 TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
   const auto excerpts = estimator::take_excerpts(excerpt_pendulum(), {mostly_still()}, kBudget);
   ASSERT_EQ(excerpts.size(), 1U);
@@ -42,7 +42,7 @@ TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
   }
 }
 
-// A control is held between rows: what stands for several is their mean, and stays where it was.
+// A control is held between rows. A row that replaces several has their mean.
 TEST(Excerpt, AveragesControlsOverWhatARowStandsFor) {
   Recording recording = mostly_still();
   recording.segments[0].controls.col(0).setLinSpaced(0.0, 19999.0);
@@ -53,7 +53,7 @@ TEST(Excerpt, AveragesControlsOverWhatARowStandsFor) {
   EXPECT_NEAR(segment.controls(7, 0), first + 74.5, 1e-9);
 }
 
-// Rows are never invented: a slow recording keeps its own period, and its stamps.
+// No rows are added: a slow recording keeps its own period and time stamps.
 TEST(Excerpt, KeepsTimesOfRows) {
   Segment segment;
   segment.period = 0.05;

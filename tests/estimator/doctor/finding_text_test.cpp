@@ -17,7 +17,7 @@ Finding slip(double size, double deviation) {
   return estimator::slip_finding(sensor, "run.csv", 3.428, size, deviation, kSlipQuantum);
 }
 
-// A step that is no more than it may be off is nothing to look for.
+// A step within its own uncertainty is not worth a warning.
 TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
   for (const double sign : {-1.0, 1.0}) {
     const Finding sure = slip(sign * 7.5e-3, 1.4e-3);
@@ -29,11 +29,11 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
     EXPECT_NE(unsure.what.find(" may slip by "), std::string::npos) << unsure.what;
     EXPECT_EQ(unsure.what.find("that much"), std::string::npos) << unsure.what;
   }
-  EXPECT_EQ(slip(7.5e-3, 0.0).severity, Severity::kWarning);  // not told how sure
+  EXPECT_EQ(slip(7.5e-3, 0.0).severity, Severity::kWarning);  // uncertainty unknown
 }
 
-// Beside a model that does not hold a slip may be what the model lacks: no warning, and said so.
-// What was a note already is not told twice.
+// If the model is rejected, a slip may be a model error: it is a note instead of a warning, and the
+// text says so. A finding that is a note already is not changed.
 TEST(Finding, IsDoubtedBesideAModelThatDoesNotHold) {
   Finding sure = slip(7.5e-3, 1e-4), unsure = slip(1e-4, 1e-4);
   const std::string sentence = unsure.what;

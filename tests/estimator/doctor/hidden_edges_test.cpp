@@ -24,8 +24,7 @@ Mechanism pulsed_description() {
   return test_support::free_furuta(test_support::viscous_furuta(), 1.3);
 }
 
-/// Pulses of 0.4 s of either sign and with rests between them, with edges at multiples of a hundred
-/// rows.
+/// Pulses of 0.4 s of either sign with pauses between them, and edges at multiples of 100 rows.
 Eigen::VectorXd pulses() {
   constexpr double kLevels[] = {0.0, 2.0, -2.0, 0.0, -1.0, 1.0, 2.0, -1.0};
   Eigen::VectorXd u(1200);
@@ -55,9 +54,9 @@ ExaminedCalibration calibrated(const Recording& recording) {
   return estimator::calibrate_examined(pulsed_description(), {recording}, {});
 }
 
-// Rising and falling edges at the first of the missing rows, behind the last, and between: the
-// recording is joined with the commands that acted, and intervals are as wide as those of the same
-// rows with their commands but without readings. Nothing else moves in time.
+// Rising and falling edges at the first missing row, after the last, and in between. The recording
+// is joined with the commands that acted. Intervals are as wide as with known commands but without
+// the readings, and nothing else shifts in time.
 TEST(HiddenEdges, AreFoundByTheMotion) {
   const Recording whole = pulsed();
   const std::vector<std::pair<int, int>> holes = {{100, 1}, {299, 1}, {398, 3}, {600, 2}};
@@ -90,8 +89,8 @@ TEST(HiddenEdges, AreFoundByTheMotion) {
   EXPECT_NEAR(note->from, 99 * kHiddenPeriod, 1e-9);
 }
 
-// What else splits a recording stays as it is: a command that is not held on both sides, or is the
-// same there, rows off the grid, and more time than a motion is followed over.
+// Gaps of other kinds are kept: a command that is not held on both sides or is equal there, rows
+// off the grid, and a gap too long to simulate.
 TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
   const Recording parted = split(pulsed(), {{100, 1}});
   const ExaminedCalibration fitted =
@@ -116,8 +115,8 @@ TEST(HiddenEdges, AreBetweenHeldLevelsAlone) {
   }
 }
 
-// What the motion says is beyond doubt here, also of several rows, and the second best is beside
-// it.
+// The motion determines the edge without doubt here, also over several missing rows. The
+// second-best row is adjacent to it.
 TEST(HiddenEdges, AreBeyondDoubt) {
   for (const int held : {0, 1, 2, 3}) {
     const Recording parted = split(pulsed(), {{300 - held, 3}});

@@ -19,7 +19,7 @@ using namespace estimator;
 constexpr double kAxesPeriod = 2e-3;  // [s]
 using test_support::kNaN;
 
-/// A Furuta pendulum with an inertial sensor at an odd place of the pendulum.
+/// A Furuta pendulum with an inertial sensor at an arbitrary pose on the pendulum.
 Mechanism with_sensor() {
   const Mechanism plain = make_furuta({});
   Mechanism mechanism = plain;
@@ -34,8 +34,8 @@ Mechanism with_sensor() {
   return mechanism;
 }
 
-/// What the sensor reads while both hinges swing, by fine differences of the pose, with bias and
-/// noise, mounted and placed a little otherwise than described.
+/// The sensor's readings while both joints swing, by fine differences of the pose, with bias and
+/// noise, and with mounting and place slightly different from the description.
 Recording swinging(const Mechanism& mechanism) {
   constexpr int kRows = 1500;
   constexpr double kFine = 1e-4;  // [s]
@@ -96,8 +96,8 @@ void expect_advice(const std::vector<Finding>& found, const std::string& kind,
   }
 }
 
-// A description that is a little off in mounting, place and bias is no mistake; nor is a sensor of
-// which few axes are read, or seldom.
+// A description slightly off in mounting, place and bias is no mistake; nor is a sensor with few
+// axes or few readings.
 TEST(InertialAxes, HonestReadingsAreNotBlamed) {
   EXPECT_TRUE(found_after([](Segment&) {}).empty());
   for (int axis = 0; axis < 6; ++axis) {
@@ -139,8 +139,8 @@ TEST(InertialAxes, ExchangedAndMirroredAxesAreNamed) {
                 "inertial-axes", {"x is its y", "y is its z", "z is its -x"});
 }
 
-// Without the encoders that tell where the body is there is nothing to compare with; and what no
-// single mistake explains is not named.
+// Without the encoders that determine the body's pose nothing can be compared. A misfit that no
+// single mistake explains gets no name.
 TEST(InertialAxes, NothingIsGuessed) {
   EXPECT_TRUE(found_after([](Segment& s) { s.angles.col(0).setConstant(kNaN); }).empty());
   EXPECT_TRUE(found_after([](Segment& s) {

@@ -19,7 +19,7 @@ constexpr double kSidesPeriod = 4e-3;  // [s]
 constexpr int kSidesRows = 1000;
 constexpr double kSidesNoise = 1e-4;  // [rad]
 
-/// A swing whose encoder slips at a row by so much.
+/// A swing whose encoder slips by `slip` at a row.
 Recording slipping(const ReferencePendulum& rig, const std::string& name, int row, double slip) {
   Eigen::VectorXd angles = test_support::as_read(
       test_support::simulate(rig, {1.5, 0.0}, kSidesPeriod, kSidesRows).col(0), kSidesNoise, 0.0,
@@ -39,7 +39,7 @@ Mechanism described_swing(const ReferencePendulum& rig) {
   return mechanism;
 }
 
-// One half is explained, whichever the slip lies in, and of one recording beside others.
+// A model that fits one side of the slip is enough, wherever it lies, also with other recordings.
 TEST(JumpSides, OneOfThemIsExplained) {
   const ReferencePendulum rig{.b = 1e-3};
   const Mechanism mechanism = described_swing(rig);
@@ -53,7 +53,7 @@ TEST(JumpSides, OneOfThemIsExplained) {
   }
 }
 
-// What is wrong all along is no jump, and a jump in one recording does not explain another.
+// A model error throughout is no jump, and a jump in one recording does not explain another.
 TEST(JumpSides, NoneIsExplainedOfAnotherLaw) {
   const ReferencePendulum rig{.b = 1e-3};
   ReferencePendulum dry = rig;

@@ -19,7 +19,7 @@ constexpr double kAmplitude = 1.0;     // [rad]
 constexpr double kSwing = 6.0;         // [rad/s]
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;
 
-/// A pendulum whose fastest is kAmplitude · kSwing, as an encoder counts it, under a command that
+/// A pendulum with the largest speed kAmplitude · kSwing, as quantised readings, and a command that
 /// goes from −4 to 4.
 Recording swinging() {
   estimator::Segment segment;
@@ -48,7 +48,7 @@ TEST(Limits, ThatAreKeptOrNotStatedAreNotTold) {
       compared(swinging(), {.limits = {{-1.01, 1.01, 6.1}}, .command_most = {4.1}}).empty());
 }
 
-// Either end of the range; a reading that is missing is not beyond anything.
+// Either end of the range. A missing reading is not beyond the range.
 TEST(Limits, TellReadingsBeyondEitherEnd) {
   for (const auto& [lowest, highest, extreme] :
        {std::tuple{-2.0, 0.9, 1.0}, std::tuple{-0.9, 2.0, -1.0}}) {
@@ -61,7 +61,7 @@ TEST(Limits, TellReadingsBeyondEitherEnd) {
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.9, 0.02);
     EXPECT_GT(found[0].stretches.size(), 1U);
     for (const estimator::TimeStretch& each : found[0].stretches) {
-      // Beyond at both ends of a stretch, and not for longer than half a swing.
+      // Each span starts and ends beyond the limit, and lasts at most half a swing.
       for (const double t : {each.from, each.to}) {
         EXPECT_GE(extreme * kAmplitude * std::sin(kSwing * t), 0.9 - kQuantum);
       }
@@ -70,7 +70,7 @@ TEST(Limits, TellReadingsBeyondEitherEnd) {
   }
 }
 
-// A stop that readings are beyond of by more than noise, counts and what is not known yet explain.
+// Readings beyond a stop by more than noise, quantization and the uncertainty of its position.
 TEST(Limits, TellReadingsWellBeyondAStop) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
@@ -95,19 +95,19 @@ TEST(Limits, TellReadingsWellBeyondAStop) {
     EXPECT_NEAR(found[0].size, 0.2, kQuantum);
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.81, 0.02);
     EXPECT_NE(found[0].what.find(side > 0.0 ? "lower stop" : "upper stop"), std::string::npos);
-    stop.free = true;  // wherever within 0.1 rad
+    stop.free = true;  // anywhere within 0.1 rad
     EXPECT_TRUE(found_at(-0.91).empty());
     EXPECT_EQ(found_at(-0.8).size(), 1U);
     stop.prior_standard_deviation = 0.01;
     EXPECT_EQ(found_at(-0.91).size(), 1U);
     stop.free = false;
-    offset.value = side * 0.2;  // what it reads is less by that
+    offset.value = side * 0.2;  // readings are lower by this
     EXPECT_TRUE(found_at(-0.8).empty());
     offset.value = 0.0;
   }
 }
 
-// Differences of counts at 1 kHz are steps of 1.5 rad/s: the speed is that of the motion.
+// Differences of counts at 1 kHz are steps of 1.5 rad/s. The reported speed must be the motion's.
 TEST(Limits, TellSpeedsOfTheMotionNotOfItsCounts) {
   const std::vector<Finding> found = compared(swinging(), {.limits = {{0.0, 0.0, 5.0}}});
   ASSERT_EQ(found.size(), 1U);

@@ -23,7 +23,7 @@ Mechanism scored_description() {
   return test_support::free_furuta(test_support::viscous_furuta(), 1.05);
 }
 
-/// Driven by two sines, without `lost` rows from `row` on; less than none: that many come twice.
+/// Driven by two sines, without `lost` rows from `row` on. A negative number repeats rows.
 Recording with_rows_lost(int lost, int row = kLossRow) {
   Eigen::VectorXd u(1500);
   for (Eigen::Index k = 0; k < u.size(); ++k) {
@@ -50,8 +50,8 @@ std::optional<LostTimeScore> scored(const Recording& recording) {
   return estimator::likeliest_lost_time(fit.joint(), input.segments, input.grid);
 }
 
-// One row of 4 ms, and three, at a node of the fit and between two: told at the row. Rows that come
-// twice are no lost time there, and where nothing is lost nothing is.
+// Losses of one and of three rows of 4 ms, at a node of the fit and between two, are found at their
+// row. Repeated rows and a complete recording give none.
 TEST(LostTimeScores, TellWhereTimeIsLost) {
   constexpr double kSure = 30.0;
   const std::optional<LostTimeScore> whole = scored(with_rows_lost(0));
@@ -70,8 +70,8 @@ TEST(LostTimeScores, TellWhereTimeIsLost) {
   }
 }
 
-// A cut for lost time is tried where that explains most, and where the likeliest slip is; nowhere
-// in a recording without either.
+// A cut for lost time is tried where it explains most, and at the likeliest slip; nowhere in a
+// recording without either.
 TEST(LostTimeScores, NameThePlacesOfCuts) {
   const auto suspected = [](const Recording& recording) {
     return estimator::suspect_jump(scored_description(), {recording}, {}, {});

@@ -14,18 +14,18 @@
 
 namespace test_support {
 
-/// A swinging body with dry friction that holds, pushed by a torque that jumps, between stops that
-/// throw it back: everything that a motion can have that is not smooth.
+/// A swinging body with sticking friction, driven by a torque that jumps, between stops with
+/// rebounds: all non-smooth features that a motion can have.
 struct MadeUpMotion {
-  double stiffness = 40.0;  ///< gravity's, over the inertia [1/s²]
+  double stiffness = 40.0;  ///< of gravity, over the inertia [1/s²]
   double viscous = 0.2;     ///< [1/s]
   double dry = 4.0;         ///< [rad/s²]
-  double push = 60.0;       ///< of random sign, anew every 0.5 s, for the first half [rad/s²]
-  double stop = 100.0;      ///< where it is thrown back with half its speed [rad]
+  double push = 60.0;       ///< random sign every 0.5 s, in the first half [rad/s²]
+  double stop = 100.0;      ///< rebounds there at half its speed [rad]
   double start = 1.5;       ///< [rad]
 
-  /// Angles at a rate, each from its own start of random numbers. Semi-implicit Euler steps of at
-  /// most 0.1 ms: as true a motion as any, if not that of this equation.
+  /// Angles at a rate, from a random seed. Semi-implicit Euler steps of at most 0.1 ms: a plausible
+  /// motion, if not the exact solution of this equation.
   Eigen::VectorXd angles(double rate, int samples, unsigned seed) const {
     std::mt19937 random(seed);
     const int steps = std::max(1, static_cast<int>(std::ceil(1e4 / rate)));
@@ -48,7 +48,7 @@ struct MadeUpMotion {
   }
 };
 
-/// With noise, then in counts (0: none) of a code disc that begins anywhere.
+/// Adds noise, then quantises (0: not) with a random phase of the encoder disc.
 inline Eigen::VectorXd as_read(Eigen::VectorXd angles, double noise, double quantum,
                                unsigned seed) {
   std::mt19937 random(seed + 1000);
@@ -61,8 +61,8 @@ inline Eigen::VectorXd as_read(Eigen::VectorXd angles, double noise, double quan
   return angles;
 }
 
-/// Calls visit(readings, rate) for motions with blows, jumps of the torque and dry friction that
-/// holds, as they are, with noise and as counts of a disc with 4096 a turn.
+/// Calls visit(readings, rate) for motions with impacts, torque jumps and sticking friction: clean,
+/// with noise and as counts of an encoder with 4096 per turn.
 template <typename Visit>
 void for_each_clean_motion(const std::vector<double>& rates, const Visit& visit) {
   constexpr double kCount = 2.0 * M_PI / 4096.0;

@@ -52,8 +52,8 @@ TEST(MisfitCauses, AreNotLookedForInNoise) {
   EXPECT_TRUE(explained(described(), recorded(command())).empty());
 }
 
-// A pendulum that passes the upright slowly, again and again, under a command that is clipped: over
-// 1.5 s no wrong model predicts anything, and what is changed may lead anywhere.
+// A pendulum that slowly passes the upright again and again, with a clipped command. Over 1.5 s no
+// wrong model predicts anything, so a trial may lead anywhere.
 TEST(MisfitCauses, AreFoundOverPiecesThatCanBePredicted) {
   const Eigen::VectorXd u = 6.0 * command();
   const double level = 0.4 * u.cwiseAbs().maxCoeff();
@@ -67,7 +67,7 @@ TEST(MisfitCauses, AreFoundOverPiecesThatCanBePredicted) {
   EXPECT_NE(findings[0].what.find("pieces of 0.75 s"), std::string::npos) << findings[0].what;
 }
 
-// Rows of the control shifted against those of the angles, both ways.
+// Rows of the control shifted relative to those of the angles, both ways.
 TEST(MisfitCauses, TellACommandThatIsLateOrEarly) {
   const Eigen::VectorXd u = command();
   const Eigen::Index rows = u.size(), n = 2;
@@ -84,7 +84,7 @@ TEST(MisfitCauses, TellACommandThatIsLateOrEarly) {
   EXPECT_NEAR(of_early[0].size, -shift, 2e-4);
 }
 
-// Gravity and the lengths being known, a clock shows in how fast everything is.
+// With known gravity and lengths, a wrong clock changes the speed of everything.
 TEST(MisfitCauses, TellAFastOrSlowClock) {
   for (const double error : {0.02, -0.02}) {
     Recording recording = recorded(command());
@@ -104,8 +104,8 @@ TEST(MisfitCauses, TellACommandThatIsClipped) {
   EXPECT_NEAR(findings[0].size, level, 0.03 * level);
 }
 
-// A motor's gain that is kept at a wrong value, far off or of the wrong sign; no delay is told that
-// ends where the search for it ends.
+// A motor's gain fixed at a wrong value, far off or of wrong sign. A delay at the end of its search
+// range is not reported.
 TEST(MisfitCauses, TellAGainThatIsWrong) {
   for (const double factor : {0.3, 1.6}) {
     Mechanism mechanism = described();
@@ -123,7 +123,7 @@ TEST(MisfitCauses, TellAGainThatIsWrong) {
   }
 }
 
-// A distance that is kept at a wrong value, too far or too near.
+// A distance fixed at a wrong value, too long or too short.
 TEST(MisfitCauses, TellADistanceThatIsWrong) {
   for (const double factor : {1.05, 0.95}) {
     Mechanism mechanism = described();
@@ -138,8 +138,8 @@ TEST(MisfitCauses, TellADistanceThatIsWrong) {
   }
 }
 
-// A pendulum's hinge said to be so far from its centre of mass that no inertia is left: the clock
-// is as right as it was, and the farthest that can be is told, I / (m l).
+// A pendulum's joint is described so far from its centre of mass that no inertia is left. The clock
+// must not be blamed, and the largest possible distance, I / (m l), is reported.
 TEST(MisfitCauses, TellADistanceThatLeavesNoRoomForInertia) {
   const test_support::ReferencePendulum truth{.b = 2e-3};
   Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
@@ -161,7 +161,7 @@ TEST(MisfitCauses, TellADistanceThatLeavesNoRoomForInertia) {
   for (const Finding& finding : findings) EXPECT_NE(finding.kind, "clock-rate") << finding.what;
 }
 
-// Dry friction that the description leaves at zero, and the joint that has it.
+// Dry friction that the description sets to zero, and its joint.
 TEST(MisfitCauses, TellFrictionThatTheDescriptionLacks) {
   ReferenceFuruta dry = test_support::viscous_furuta();
   dry.tau_c1 = 0.02;
@@ -176,8 +176,8 @@ TEST(MisfitCauses, TellFrictionThatTheDescriptionLacks) {
   EXPECT_EQ(findings[0].what.find(" 0 ± 0"), std::string::npos) << "a part that is none";
 }
 
-/// Busy for the first third, then pulled one way and the other with half of what friction could
-/// hold.
+/// Strong motion for the first third, then pulled in alternating directions with half of the static
+/// friction.
 Eigen::VectorXd busy_then_pulling(double held) {
   Eigen::VectorXd u = command();
   const Eigen::Index pulls = 2 * u.size() / 3;
@@ -202,7 +202,7 @@ std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
                                                    kCausePeriod, kCauseNoise, 5));
 }
 
-// A joint that is described to hold, and creeps under what pulls at it.
+// A joint that is described as sticking but creeps under load.
 TEST(MisfitCauses, TellFrictionThatCreeps) {
   const std::vector<Finding> findings = explained_as_holding(dry_furuta(0.01));
   expect_first(findings, "creep");
@@ -215,7 +215,7 @@ TEST(MisfitCauses, TellNoCreepWhereFrictionHolds) {
   EXPECT_TRUE(explained_as_holding(dry_furuta(1e-5)).empty());
 }
 
-// Of a joint that is described to creep: other causes are told as of any.
+// For a joint that is described as creeping, other causes are found as usual.
 TEST(MisfitCauses, AreToldOfJointsThatCreep) {
   Recording recording = test_support::record(dry_furuta(0.01), {0.2, 0.5, 0.0, 0.0}, command(),
                                              kCausePeriod, kCauseNoise, 5);

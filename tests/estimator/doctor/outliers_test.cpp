@@ -32,9 +32,9 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
   return found;
 }
 
-// Motion with blows, jumps of the torque and dry friction that holds, as counts, with noise or
-// neither, fast and slow for its rate: nothing of it is an outlier. A detector of kinks would be
-// seen here; one that finds nothing would not.
+// Motion with impacts, torque jumps and sticking friction: clean, as counts and with noise, fast
+// and slow for its rate. None of it is an outlier. Catches a detector that reacts to kinks, but not
+// one that finds nothing.
 TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
   test_support::for_each_clean_motion({20.0, 100.0, 1000.0},
                                       [](const Eigen::VectorXd& readings, double rate) {
@@ -42,8 +42,8 @@ TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
                                       });
 }
 
-// Each of them, of either sign, also several in a row, two close together, at both ends and beside
-// readings that are missing; and nothing else.
+// Outliers of either sign, several in a row, two close together, at both ends and beside missing
+// readings are found, and nothing else.
 TEST(Outliers, AreFoundWhereverTheyAre) {
   for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kOutlierCount}, {1e-4, 1e-5}}) {
     SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
@@ -75,8 +75,8 @@ TEST(Outliers, AreFoundWhereverTheyAre) {
   }
 }
 
-// At 100 Hz a sample is long, and accelerations bend the motion within it: what is larger than that
-// is still found.
+// At 100 Hz accelerations bend the motion within one sample. Outliers larger than that bend are
+// still found.
 TEST(Outliers, AreFoundAtLowRates) {
   MadeUpMotion motion;
   motion.push = 0.0;
@@ -88,8 +88,8 @@ TEST(Outliers, AreFoundAtLowRates) {
   EXPECT_EQ(found[0].first, 700);
 }
 
-// A whole turn between two readings is no motion at all, so neither is one reading a turn away; a
-// slide knows no turns.
+// A jump by a full turn between two readings is no motion, so a reading a full turn away is no
+// outlier. A prismatic joint has no full turns.
 TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
   Eigen::VectorXd readings = MadeUpMotion{}.angles(1000.0, 1000, 3);
   readings[500] += 2.0 * M_PI;
@@ -97,7 +97,7 @@ TEST(Outliers, KnowTurnsOfWhatTurnsAlone) {
   EXPECT_EQ(outliers_of(readings, 1000.0, JointKind::kPrismatic).size(), 1U);
 }
 
-// What an operator is told to look at must be there.
+// The advice must mention the part that this type of encoder has.
 TEST(Outliers, AreBlamedOnTheCodeThatTheEncoderHas) {
   const estimator::OutlierCount outliers{
       .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
@@ -110,7 +110,7 @@ TEST(Outliers, AreBlamedOnTheCodeThatTheEncoderHas) {
   EXPECT_NE(advice(JointKind::kPrismatic).find("code scale"), std::string::npos);
 }
 
-// Two readings on the far side of a lasting step are as good as those behind them.
+// Two readings beyond a lasting step are as good as the following ones.
 TEST(Outliers, AreNotTheReadingsBesideAStep) {
   Eigen::VectorXd readings =
       test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kOutlierCount, 4);

@@ -15,7 +15,7 @@ using estimator::SignalExamination;
 constexpr double kPeriod = 1e-2;  // [s]
 constexpr double kRestQuantum = 2.0 * M_PI / 2000.0;
 
-/// A swing that stands still from `moving` rows on.
+/// A swing that stands still after `moving` rows.
 Recording coming_to_rest(int moving, int rows) {
   estimator::Segment segment;
   segment.period = kPeriod;
@@ -35,8 +35,8 @@ SignalExamination examined(const Recording& recording, double quantum = kRestQua
   return out;
 }
 
-// Of seven seconds at rest one row in a tenth of a second counts, with the first and the last; all
-// rows in motion do.
+// Of seven seconds at rest one row in a tenth of a second is kept, with the first and the last; all
+// rows in motion are.
 TEST(Rests, KeepSomeOfTheirRows) {
   const SignalExamination out = examined(coming_to_rest(300, 1000));
   ASSERT_EQ(out.findings.size(), 1U);
@@ -51,8 +51,8 @@ TEST(Rests, KeepSomeOfTheirRows) {
   for (const estimator::HeldReading& held : out.held) EXPECT_GT(held.row, 295);
 }
 
-// Readings that were not observed, or are held back, end no rest, and are none: neither in the
-// middle nor at the start, where there is nothing to repeat yet.
+// Missing or rejected readings neither end a rest nor belong to it, in the middle or at the start,
+// where there is nothing to repeat yet.
 TEST(Rests, GoOnOverReadingsThatAreMissing) {
   Recording recording = coming_to_rest(300, 1000);
   Eigen::MatrixXd& angles = recording.segments[0].angles;
@@ -66,7 +66,7 @@ TEST(Rests, GoOnOverReadingsThatAreMissing) {
   EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
 }
 
-// A short one, a small part of a recording, noise without counts, a command that changes.
+// No rest: too short, a small part of a recording, noise without quantization, a changing command.
 TEST(Rests, AreNoneWhereSomethingMovesOrLittleRests) {
   EXPECT_TRUE(examined(coming_to_rest(920, 1000)).findings.empty());
   EXPECT_TRUE(examined(coming_to_rest(1000, 1150)).findings.empty());

@@ -40,14 +40,14 @@ struct Look {
   double quantum = 0.0, noise = 0.0;
 };
 
-/// What a logger writes that loses `lost` samples ahead of row `at`.
+/// Output of a logger that loses `lost` samples before row `at`.
 Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
   Eigen::VectorXd rest(readings.size() - lost);
   rest << readings.head(at), readings.tail(readings.size() - lost - at);
   return rest;
 }
 
-// As of outliers: no kink, no blow and no count is a step.
+// As for outliers: no kink, impact or count is a step.
 TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
   test_support::for_each_clean_motion({50.0, 250.0, 1000.0},
                                       [](const Eigen::VectorXd& readings, double rate) {
@@ -55,8 +55,8 @@ TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
                                       });
 }
 
-// Ten counts either way, while the joint moves and while it rests, also beside readings that are
-// missing: when to the sample, and how large within a count.
+// Steps of ten counts in either direction, in motion and at rest, also beside missing readings, are
+// found with the exact sample and to one count.
 TEST(Steps, AreFoundWithTheirTimeAndSize) {
   const Eigen::VectorXd motion =
       test_support::as_read(MadeUpMotion{}.angles(kRate, 4000, 5), 0.0, kCount, 5);
@@ -81,8 +81,8 @@ TEST(Steps, AreFoundWithTheirTimeAndSize) {
   }
 }
 
-// What a model leaves of readings is noise, in which a long look finds a step of three of its
-// deviations; in noise without a step it finds none.
+// Residuals of a model are noise, in which a long window finds a step of three standard deviations,
+// and none if there is none.
 TEST(Steps, AreFoundInWhatAModelLeaves) {
   int found = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
@@ -96,7 +96,7 @@ TEST(Steps, AreFoundInWhatAModelLeaves) {
   EXPECT_GE(found, 19);
 }
 
-/// A swing with enough acceleration to tell lost time from a slip.
+/// A swing with enough acceleration to distinguish lost time from a slip.
 Eigen::VectorXd swing(double start, double noise, unsigned seed) {
   MadeUpMotion motion;
   motion.push = motion.dry = 0.0;
@@ -104,8 +104,8 @@ Eigen::VectorXd swing(double start, double noise, unsigned seed) {
   return test_support::as_read(motion.angles(kRate, 1000, seed), noise, 0.0, seed);
 }
 
-// A slip leaves the speed as it is, and lost time does not: one encoder tells them apart where the
-// motion bends, of either direction.
+// A slip does not change the speed, lost time does. Where the motion is curved in either direction,
+// one encoder distinguishes them.
 TEST(StepCause, IsToldByOneEncoderFromItsSpeed) {
   for (const double start : {1.5, -1.5}) {
     const Eigen::VectorXd motion = swing(start, 1e-5, 6);
@@ -116,7 +116,7 @@ TEST(StepCause, IsToldByOneEncoderFromItsSpeed) {
     EXPECT_NEAR(time.lost_time, 8e-3, 3.0 * time.time_deviation + 1e-4);
 
     Eigen::VectorXd slipped = motion;
-    slipped.tail(850).array() += lost.steps[0].size;  // as large a jump
+    slipped.tail(850).array() += lost.steps[0].size;  // an equally large jump
     const Look slip(slipped);
     ASSERT_EQ(slip.steps.size(), 1U);
     const StepExplanation counts = estimator::explain_step({slip.view(slip.row(0), true)});
@@ -125,7 +125,7 @@ TEST(StepCause, IsToldByOneEncoderFromItsSpeed) {
   }
 }
 
-// At a constant speed nobody can tell, and nobody says so.
+// At constant speed the cause cannot be identified, and none is reported.
 TEST(StepCause, IsUnclearWhereTheMotionIsStraight) {
   Eigen::VectorXd straight(1000);
   for (int k = 0; k < 1000; ++k) straight[k] = 5e-3 * k;
@@ -138,7 +138,7 @@ TEST(StepCause, IsUnclearWhereTheMotionIsStraight) {
   EXPECT_NEAR(explained.sizes[0], 0.04, 1e-3);
 }
 
-// Two encoders: time is lost for both in proportion to their speeds, an encoder slips alone.
+// Two encoders: lost time shifts both in proportion to their speeds, a slip only one.
 TEST(StepCause, IsToldBySeveralEncoders) {
   const Eigen::VectorXd one = swing(1.5, 1e-4, 8), other = swing(-0.7, 1e-4, 9);
   const Look lost_one(without(one, 180, 5)), lost_other(without(other, 180, 5));
@@ -159,8 +159,8 @@ TEST(StepCause, IsToldBySeveralEncoders) {
   EXPECT_EQ(slip.sizes[1], 0.0);
 }
 
-// Where another motion follows, time is lost or the motion broke off: either way it is cut there,
-// and no offset is blamed.
+// If another motion follows, time is lost or the motion was interrupted. Either way the recording
+// is cut there, and no offset is reported.
 TEST(StepCause, IsNoSlipWhereAnotherMotionFollows) {
   Eigen::VectorXd readings = swing(1.5, 1e-4, 10);
   readings.tail(500) = test_support::as_read(

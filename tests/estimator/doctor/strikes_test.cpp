@@ -51,7 +51,7 @@ MadeUpMotion drawn(std::mt19937& random) {
   return motion;
 }
 
-// Friction that holds, pushes that jump, reversals, turns through the upright: no stop.
+// Sticking friction, torque jumps, reversals and turns through the upright are no stop.
 TEST(Strikes, AreNotSeenWhereThereIsNoStop) {
   std::mt19937 random(5);
   int alarms = 0;
@@ -66,7 +66,7 @@ TEST(Strikes, AreNotSeenWhereThereIsNoStop) {
   EXPECT_EQ(alarms, 0);
 }
 
-// Between two stops, pushed to and fro: both are found, where they are and with what they keep.
+// Between two stops, pushed to and fro: both are found, with position and restitution.
 TEST(Strikes, AreSeenOnBothSides) {
   std::mt19937 random(6);
   int found = 0, stops = 0;
@@ -93,7 +93,7 @@ TEST(Strikes, AreSeenOnBothSides) {
   EXPECT_GE(found, 0.9 * stops);
 }
 
-// The coordinate is not the reading: an encoder's zero moves the stop.
+// Positions are in the joint's coordinate: an encoder's zero shifts the stop.
 TEST(Strikes, AreToldInTheJointsCoordinate) {
   MadeUpMotion motion;
   motion.push = 80.0;
@@ -109,7 +109,7 @@ TEST(Strikes, AreToldInTheJointsCoordinate) {
   EXPECT_NEAR(there[0].size, here[0].size + 0.2, 1e-9);
 }
 
-// A stop that the rig file has is not told; one elsewhere, or on the other side, is.
+// A stop that the rig file describes is not reported; one elsewhere, or on the other side, is.
 TEST(Strikes, AtDescribedStopsAreNotTold) {
   MadeUpMotion motion;
   motion.push = 80.0;

@@ -19,7 +19,7 @@ Parameter& air_of(Mechanism& mechanism, int body, AirQuantity quantity) {
   return mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_air(body, quantity))];
 }
 
-/// What drag adds to the imbalance of a motion.
+/// Contribution of drag to the generalised forces of a motion.
 JointVector<double> resistance(const Mechanism& mechanism, const Eigen::VectorXd& angle,
                                const Eigen::VectorXd& rate) {
   Mechanism without = mechanism;
@@ -34,8 +34,8 @@ JointVector<double> resistance(const Mechanism& mechanism, const Eigen::VectorXd
   return held - free;
 }
 
-/// A cart on an inclined rail, an arm hinged to it, a plate glued to the arm; both arm and plate
-/// are held back, each at a point of its own.
+/// A cart on an inclined rail, an arm hinged to it, a plate welded to the arm. Drag acts on arm and
+/// plate, each at its own point.
 Mechanism plate_on_cart() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
@@ -71,8 +71,8 @@ Eigen::Vector3d held_point(Mechanism mechanism, int body, const Eigen::VectorXd&
   return pose.r + pose.e.toRotationMatrix() * point;
 }
 
-// Of a body that is hinged to the ground it is quadratic drag of that hinge, c r³ for a point at
-// distance r from the axis, either way round.
+// On a body hinged to the ground it equals quadratic drag of that joint, c r³ for a point at
+// distance r from the axis, in both directions.
 TEST(AirDrag, OfWhatTurnsOnTheGroundIsDragOfItsHinge) {
   Mechanism mechanism = make_chain({.links = 1});
   air_of(mechanism, 0, AirQuantity::kCoefficient).value = 0.4;
@@ -90,8 +90,8 @@ TEST(AirDrag, OfWhatTurnsOnTheGroundIsDragOfItsHinge) {
   EXPECT_EQ(resistance(mechanism, angle, Eigen::VectorXd::Zero(1))[0], 0.0);
 }
 
-// The work that it takes along each coordinate is that of c |v| v along the point's own way, which
-// the poses of the bodies alone tell.
+// Its generalised forces do the work of c |v| v along the point's path, computed from the bodies'
+// poses alone.
 TEST(AirDrag, TakesTheWorkOfItsForceAlongEveryJoint) {
   for (const bool from_child : {false, true}) {
     Mechanism mechanism = plate_on_cart();
@@ -127,7 +127,7 @@ TEST(AirDrag, DoesNothingToWhatIsFixedToTheGround) {
   EXPECT_EQ(resistance(mechanism, Eigen::Vector2d(0.1, 0.2), rate).norm(), 0.0);
 }
 
-// A payload that is not there is held back by nothing, and its drag cannot be told.
+// An absent payload has no drag, and its coefficient is not identifiable.
 TEST(AirDrag, OfABodyThatIsMissingHasNoEffect) {
   Mechanism mechanism = plate_on_cart();
   for (const int body : {1, 2}) air_of(mechanism, body, AirQuantity::kCoefficient).free = true;

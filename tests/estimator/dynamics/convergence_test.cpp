@@ -42,8 +42,8 @@ double angle_error(const Mechanism& mechanism, const Eigen::VectorXd& angles,
   return error;
 }
 
-// Prints the table, and checks that a step ten times smaller leaves a tenth of the error, within
-// the next order's share (measured: 9.0 to 11).
+// Prints the table, and checks that a ten times smaller step gives a tenth of the error, up to the
+// next order's contribution (measured: 9.0 to 11).
 void expect_first_order(const char* title, const std::vector<double>& steps,
                         const std::vector<double>& errors) {
   std::printf("%s\n", title);
@@ -75,8 +75,8 @@ TEST(SpookConvergence, FreeFurutaIsOfFirstOrder) {
   expect_first_order("Furuta, no friction, 3 s", kSteps, errors);
 }
 
-// Everything that acts on a hinge at once: motor, shaft, back-EMF, viscous and dry friction, and
-// tilted gravity. The reference uses the same regularised dry friction.
+// All forces on a joint at once: motor, shaft, back-EMF, viscous and dry friction, and tilted
+// gravity. The reference uses the same regularised dry friction.
 TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
   constexpr double kStickSpeed = 0.05;
   test_support::ReferenceFuruta rig;
@@ -117,7 +117,7 @@ TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
   expect_first_order("Furuta, motor, friction, tilt, 3 s", kSteps, errors);
 }
 
-// Stribeck friction and drag against exact stick-slip: the regularisation is far below the speeds.
+// Stribeck friction and drag, compared with exact stick-slip. Regularisation: far below the speeds.
 TEST(SpookConvergence, PendulumWithStribeckFrictionAndDragIsOfFirstOrder) {
   test_support::ReferencePendulum rig;
   rig.J = 3.96e-3;
@@ -162,9 +162,9 @@ TEST(SpookConvergence, ThreeLinkChainIsOfFirstOrder) {
   expect_first_order("Chain of three, 1.5 s", kSteps, errors);
 }
 
-// A parallelogram four-bar is a pendulum: the coupler only translates, so with cranks of length l
+// A parallelogram four-bar equals a pendulum: the coupler only translates. With cranks of length l
 // the inertia is 2 (J + m l²/4) + m l² and the torque of gravity 2 m g l sin θ. Its constraints are
-// redundant, so the joints keep a compliance; it moves the cranks by ε·force, far below h.
+// redundant, so the joints are compliant; that moves the cranks by ε·force, far below h.
 TEST(SpookConvergence, ParallelogramFourBarSwingsAsItsEquivalentPendulum) {
   const ChainDescription description{
       .links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.3, 0.0, 0.0)};

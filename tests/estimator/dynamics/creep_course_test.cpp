@@ -25,12 +25,12 @@ TEST(CreepCourse, MeasuresItsWay) {
   }
 }
 
-// From 8 down to 0 and back, of which begin and end say nothing: 8 (1 − 2 s)² has the mean 8/3.
+// From 8 down to 0 and back: 8 (1 − 2 s)² has the mean 8/3, which its ends do not show.
 TEST(CreepCourse, SeesASpeedThatTurnsWithinTheStep) {
   for (const double side : {-1.0, 1.0}) {
     const CreepCourse course(side * 8.0, side * 8.0 / 3.0, side * 8.0);
     EXPECT_NEAR(course.passed(), 2.0 * way_between(0.0, 8.0), 1e-8);
-    // At the rate of the begin, −32 a step.
+    // At the initial rate, −32 per step.
     const double share = course.share_from_begin(0.3);
     EXPECT_NEAR(way_between(8.0, 8.0 - 32.0 * share), 0.3, 1e-8);
   }
@@ -38,13 +38,13 @@ TEST(CreepCourse, SeesASpeedThatTurnsWithinTheStep) {
 
 TEST(CreepCourse, GoesOnAsItBeginsAndAsItEnds) {
   for (const double side : {-1.0, 1.0}) {
-    const double begin = side * -6.0, end = side * 1.5;  // evenly
+    const double begin = side * -6.0, end = side * 1.5;  // linear in time
     const CreepCourse course(begin, end);
     EXPECT_NEAR(way_between(begin, begin + (end - begin) * course.share_from_begin(0.2)), 0.2,
                 1e-8);
     EXPECT_NEAR(way_between(end, end + (end - begin) * course.share_from_end(0.2)), 0.2, 1e-8);
   }
-  // Slower at the begin than in the mean: the mean decides. Twice as fast at the end.
+  // Initially slower than on average: the mean decides. Twice as fast at the end.
   const CreepCourse rising(0.0, 1.0 / 3.0, 1.0);  // s²
   EXPECT_NEAR(way_between(0.0, rising.share_from_begin(0.1)), 0.1, 1e-8);
   EXPECT_NEAR(way_between(1.0, 1.0 + 2.0 * rising.share_from_end(0.1)), 0.1, 1e-8);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kBound = 0.01, kInertia = 1e-3;
 
-/// A wheel that nothing but dry friction acts on, whose bound is free.
+/// A wheel with dry friction only, whose bound is a free parameter.
 Mechanism creeping_wheel(double creep_speed) {
   Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
   wheel.parameter(WorldQuantity::kGravity).value = 0.0;
@@ -60,8 +60,8 @@ double near_rest_of(const Mechanism& mechanism, const Eigen::VectorXd& state) {
   return friction_steps(mechanism, {state}).near_rest;
 }
 
-// J ω̇ = −B tanh(ω/s) leaves sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): neither an instant nor a kink,
-// and at rest derivatives that are those of a damper, not of a lock.
+// J ω̇ = −B tanh(ω/s) has the solution sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): no event, no kink,
+// and at rest the derivatives of a damper instead of a locked joint.
 TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
   constexpr double kCreep = 0.1, kTime = 0.15;
   const Mechanism mechanism = creeping_wheel(kCreep);
@@ -88,8 +88,8 @@ TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
   }
 }
 
-// Friction of 10 rad/s² that a millirad a second of creep makes steeper than a step of 2 ms can
-// follow: from half a radian a second on, the last 50 ms are near rest. Long enough for legs.
+// Friction of 10 rad/s² with a transition velocity of 1 mrad/s is too steep for steps of 2 ms. From
+// 0.5 rad/s, the last 50 ms are near rest, long enough to span several checkpoints.
 TEST(CreepMotion, TakesShortStepsNearRestAlone) {
   constexpr double kCreep = 1e-3, kStep = 2e-3, kRate = 0.5, kStops = kRate * kInertia / kBound;
   constexpr int kSteps = 50, kFineParts = 400;
@@ -129,7 +129,7 @@ TEST(CreepMotion, TakesShortStepsNearRestAlone) {
   }
 }
 
-/// That falls at some 1e5 rad/s²: rest is passed in less than the shortest piece takes.
+/// Accelerates at about 1e5 rad/s²: rest is passed in less than the shortest substep.
 Mechanism falling_wheel() {
   Mechanism mechanism = creeping_wheel(1e-3);
   mechanism.parameter(WorldQuantity::kGravity).value = 1e5;
@@ -148,14 +148,13 @@ TEST(CreepMotion, PassesRestHoweverFast) {
   const Eigen::Vector2d start(0.3, -3.0);
   const Moved moved = move(program, mechanism, uncontrolled(step, kSteps), kSteps, start,
                            near_rest_of(mechanism, start));
-  const Moved reference =
-      move(program, mechanism, uncontrolled(step / kParts, kSteps * kParts), kSteps * kParts, start,
-           std::numeric_limits<double>::infinity());
+  const Moved reference = move(program, mechanism, uncontrolled(step / kParts, kSteps * kParts),
+                               kSteps * kParts, start, std::numeric_limits<double>::infinity());
   EXPECT_GT((moved.angles.col(0).array() - 0.3).abs().maxCoeff(), 0.5);
   EXPECT_LT((moved.angles - reference.angles).cwiseAbs().maxCoeff(), 1e-6);
 }
 
-// Pieces as short as they may be, of which times tell the length to rounding alone.
+// Substeps of the shortest length, which differences of times resolve only to round-off.
 TEST(CreepMotion, BeginsAtRestWhenever) {
   const Mechanism mechanism = falling_wheel();
   const TreeProgram program(mechanism);
@@ -177,7 +176,7 @@ TEST(CreepMotion, BeginsAtRestWhenever) {
   }
 }
 
-// Beside a joint that holds, stops and breaks loose in the midst of short steps.
+// Beside a joint that sticks, stops and breaks loose in the middle of short steps.
 TEST(CreepMotion, GoesOnBesideAJointThatSticks) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.hinges[1].creep_speed = 2e-3;
@@ -232,8 +231,8 @@ TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
   }
 }
 
-// Friction without a jump that is steep is so at all speeds that are near enough: its steps are
-// for everywhere.
+// Steep friction without a jump is steep over a range of speeds, so its step limit holds
+// everywhere.
 TEST(FrictionSteps, AreOfTheirKindOfFriction) {
   const Eigen::VectorXd state = Eigen::Vector2d::Zero();
   const FrictionSteps none = friction_steps(creeping_wheel(0.0), {state});

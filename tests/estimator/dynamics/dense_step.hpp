@@ -12,8 +12,8 @@
 
 namespace estimator {
 
-/// One SPOOK step as dense matrices, straight from the equations: the oracle of the stepper, which
-/// works on blocks. M̂ holds the implicit axis terms, M̂ = M + Σ_j D_j Ḡ_jᵀ Ḡ_j.
+/// One SPOOK step as dense matrices, straight from the equations: the reference for the stepper,
+/// which works on blocks. M̂ holds the implicit axis terms, M̂ = M + Σ_j D_j Ḡ_jᵀ Ḡ_j.
 struct DenseStep {
   Eigen::MatrixXd M_hat, A, A_bar;  // 6b × 6b, 5n × 6b, n × 6b
   Eigen::VectorXd p, c, sigma, gamma;
@@ -95,7 +95,7 @@ struct DenseStep {
   }
 };
 
-/// A state with hinge angles of about `spread` [rad] and rates of about `rate` [rad/s], off the
+/// A state with joint angles of about `spread` [rad] and rates of about `rate` [rad/s], off the
 /// constraints by about `violation` [m | rad].
 inline State random_state(const Mechanism& mechanism, std::mt19937& engine, double spread,
                           double rate, double violation) {

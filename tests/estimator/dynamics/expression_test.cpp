@@ -46,8 +46,8 @@ std::vector<double> spread(double from, double to) {
   return values;
 }
 
-// What costs nothing leaves no node: otherwise zeros of a mechanism's description are multiplied
-// with for every sample.
+// Trivial operations must leave no node. Otherwise every sample would multiply by the zeros of the
+// mechanism's description.
 TEST(Expression, LeavesOutWhatNeedsNoComputing) {
   ExpressionGraph graph;
   const Expression x = graph.input(), y = graph.input();
@@ -73,8 +73,8 @@ TEST(Expression, LeavesOutWhatNeedsNoComputing) {
   EXPECT_EQ((-(x - y)).node(), (y - x).node());
 }
 
-// Every operation, and every derivative, against the same formula with plain numbers: a wrong
-// operand order, a sign or a fused product would show in one of the lanes.
+// Every operation and derivative, compared with the same formula in plain numbers. Catches a wrong
+// operand order, sign or fused product in any lane.
 TEST(Expression, ComputesAndDifferentiatesEveryOperation) {
   Evaluator e;
   const Expression& x = e.x;
@@ -139,8 +139,8 @@ TEST(Expression, ComputesAndDifferentiatesEveryOperation) {
   }
 }
 
-// The sine of its own against the C library's, where it reduces, where it hands over, and for what
-// is no number.
+// Its own sine is compared with the C library's: with argument reduction, beyond its range, and for
+// NaN.
 TEST(LaneProgram, TakesSinesOfAnyAngle) {
   Evaluator e;
   const std::vector<double> small = spread(-1e-9, 1e-9), turns = spread(-4000.0, 4000.0),
@@ -161,8 +161,8 @@ TEST(LaneProgram, TakesSinesOfAnyAngle) {
   EXPECT_NEAR(values[0][5], std::sin(1.0), 2e-16);
 }
 
-// A later section may run again and again: what it takes from earlier ones must still be there,
-// and what an earlier one does not need must not be computed by it.
+// A later section may run repeatedly: values from earlier sections must persist, and it must not
+// compute values that only an earlier one needs.
 TEST(LaneProgram, RepeatsALaterSection) {
   ExpressionGraph graph;
   const Expression p = graph.input(), x = graph.input(), a = graph.input();

@@ -20,8 +20,8 @@ struct Comparison {
   double largest_difference = 0.0;  // of v⁺, relative to 1 + |v⁺|
 };
 
-// The stepper against Lemke on random states. Rates near zero make hinges stick, violations make
-// constraint forces far above gravity's.
+// Compares the stepper with Lemke's algorithm on random states. Rates near zero make joints stick,
+// violations make constraint forces far larger than gravity.
 Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
   std::mt19937 engine(kSeed);
   std::normal_distribution<double> normal;
@@ -32,7 +32,7 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
   for (int trial = 0; trial < count; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
     const double rate = trial % 3 == 0 ? 1e-3 : trial % 3 == 1 ? 0.1 : 3.0;
-    const double spread = trial % 3 == 2 ? 2.0 : 0.02;  // near hanging, gravity lets hinges stick
+    const double spread = trial % 3 == 2 ? 2.0 : 0.02;  // near hanging, gravity lets joints stick
     State state = random_state(mechanism, engine, spread, rate, trial % 2 ? 1e-4 : 0.0);
     const Eigen::VectorXd control =
         0.1 * Eigen::VectorXd::NullaryExpr(motors, [&] { return normal(engine); });
@@ -42,8 +42,8 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
       ++comparison.failures;
       continue;
     }
-    // Σ_t = s/B with the stepper's own B: if Lemke then returns the stepper's velocities, B is
-    // the bound that belongs to them.
+    // Σ_t = s/B with the stepper's own B: if Lemke then returns the stepper's velocities, B is the
+    // matching bound.
     const Eigen::VectorXd sigma_t = dense.stick_speed.cwiseQuotient(stepper.friction_bounds());
     const PairFormulation pair = make_pair_formulation(mechanism, before, dense, sigma_t);
     const MlcpSolution solution = solve_mlcp(pair.mlcp);
@@ -69,7 +69,7 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
 }
 
 // The Lemke problem's condition is about Σ_max/(1/M) ~ 1e4 · (s/B) ~ 1e3, so 1e-8 is round-off with
-// room. Constant torque and Stribeck only: catches a wrong stick/slip decision on any hinge.
+// a margin. Constant torque and Stribeck only: catches a wrong stick/slip decision on any joint.
 TEST(HingeFriction, AgreesWithLemkeOnConstantBounds) {
   for (const double h : {1e-3, 1e-2}) {
     const Comparison furuta = compare_with_lemke(with_friction(make_furuta(), 0.0, 0.0), 3000, h);

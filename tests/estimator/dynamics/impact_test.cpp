@@ -23,8 +23,8 @@ double energy(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates) {
   return 0.5 * rates.dot(mass * rates);
 }
 
-// One stop: the joint goes back at e times its speed, and momentum changes along it alone. With the
-// sign of [MTM, eq. 17] it would go on.
+// One stop: the joint rebounds at e times its speed, and momentum changes only along it. With the
+// sign of [MTM, eq. 17] it would continue.
 TEST(Impact, TurnsTheJointRoundAndPushesAlongItAlone) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
@@ -34,7 +34,7 @@ TEST(Impact, TurnsTheJointRoundAndPushesAlongItAlone) {
     const Eigen::MatrixXd before = Eigen::MatrixXd::NullaryExpr(n, 1, [&] { return unit(random); });
     const double e = trial % 5 == 0 ? 0.0 : trial % 5 == 1 ? 1.0 : std::abs(unit(random));
     const Eigen::MatrixXd after = strike<double>(M, before, {{joint, e}});
-    const double rounding = 1e-11 * M.norm();  // conditions of up to 1e3
+    const double rounding = 1e-11 * M.norm();  // condition numbers up to 1e3
     EXPECT_NEAR(after(joint, 0), -e * before(joint, 0), rounding);
     Eigen::VectorXd impulse = M * (after - before);
     EXPECT_LE(impulse[joint] * before(joint, 0), 0.0) << "the stop pulls";
@@ -47,8 +47,8 @@ TEST(Impact, TurnsTheJointRoundAndPushesAlongItAlone) {
   }
 }
 
-// Joints that rest at their stops when another strikes: none goes through, none is pulled, and
-// energy never grows, whatever the restitutions.
+// Some joints rest at their stops when another hits its stop: none penetrates, no impulse pulls,
+// and energy never grows, whatever the restitutions.
 TEST(Impact, NeverAddsEnergyAndNeverPulls) {
   std::mt19937 random(8);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
@@ -63,7 +63,7 @@ TEST(Impact, NeverAddsEnergyAndNeverPulls) {
       const double side = unit(random) < 0.0 ? -1.0 : 1.0;
       const double e = trial % 7 == 0 ? 1.0 : trial % 7 == 1 ? 0.0 : std::abs(unit(random));
       stops.push_back({j, side, HingeQuantity::kStopLower, 0.0, e});
-      // The first comes on; others rest, or come on too.
+      // The first approaches its stop; others rest, or approach theirs too.
       before[j] = j == 0 || unit(random) > 0.5 ? -side * std::abs(before[j]) : 0.0;
     }
     const std::vector<int> pushing = pushing_stops(M, before, stops);
@@ -92,7 +92,7 @@ TEST(Impact, NeverAddsEnergyAndNeverPulls) {
   EXPECT_GT(stayed, 300);
 }
 
-// The law is written for any scalar: derivatives along an entry of M, a rate and e.
+// The impact law is a template: derivatives by an entry of M, a rate and e.
 TEST(Impact, HasTheDerivativesOfItsFormula) {
   std::mt19937 random(4);
   const Eigen::MatrixXd M = random_mass(3, random);
@@ -151,7 +151,7 @@ TEST(JointStops, AreTakenAsTheMechanismHasThem) {
   EXPECT_THROW(require_hinges(chain), std::invalid_argument);
 }
 
-// Loops are refused by the joint's name.
+// Loops are refused with the joint's name.
 TEST(JointStops, AreNotOfMechanismsWithLoops) {
   Mechanism linkage = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
   EXPECT_TRUE(find_faults(linkage).empty());

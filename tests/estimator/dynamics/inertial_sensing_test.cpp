@@ -15,7 +15,7 @@ using estimator::InertialQuantity;
 using estimator::Mechanism;
 using Dynamics = estimator::TreeInverseDynamics<double>;
 
-/// A cart that slides, a hinge on it, a plate welded to the arm.
+/// A cart on a prismatic joint, an arm hinged to it, a plate welded to the arm.
 Mechanism cart_with_plate() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
@@ -47,7 +47,7 @@ Eigen::Vector2d angles_at(double t) {
   return {0.4 + 0.7 * std::sin(3.0 * t), 1.1 * std::cos(2.0 * t) - 0.2 * t};
 }
 
-/// The sensor's place and orientation in the world, from the poses of bodies alone.
+/// Position and orientation of the sensor in the world, from the bodies' poses alone.
 struct SensorPose {
   Eigen::Vector3d position;
   Eigen::Matrix3d axes;  ///< sensor → world
@@ -110,8 +110,8 @@ class InertialSensing : public testing::TestWithParam<Case> {
   }
 };
 
-// A wrong order of turns, a point in the wrong frame, a term of the acceleration left out, gravity
-// with the wrong sign: against differences of where the sensor is.
+// Compares with differences of the sensor's pose. Catches a wrong order of rotations, a point in
+// the wrong frame, a missing acceleration term, gravity with the wrong sign.
 TEST_P(InertialSensing, IsOfHowTheSensorMoves) {
   const Mechanism rig = mechanism();
   const double t = 0.9, h = 1e-4;
@@ -129,7 +129,7 @@ TEST_P(InertialSensing, IsOfHowTheSensorMoves) {
   }
 }
 
-// Each axis has its own bias and scale, those of rates and of forces not mixed up.
+// Each axis has its own bias and scale. Catches a mix-up of those of rates and of forces.
 TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
@@ -151,8 +151,8 @@ TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
   }
 }
 
-// Each axis reads its own share of each other, those of rates and of forces not mixed up, and by
-// its own scale.
+// Each axis has its own cross-axis sensitivities and scale. Catches a mix-up of those of rates and
+// of forces.
 TEST_P(InertialSensing, ReadsAcrossItsAxes) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
@@ -186,7 +186,7 @@ TEST_P(InertialSensing, ReadsAcrossItsAxes) {
   }
 }
 
-// A camera that stands askew, and a wire: against the poses of bodies alone.
+// A camera with a tilted mounting, and a wire encoder, compared with the bodies' poses alone.
 TEST_P(InertialSensing, TellsWhereAPointIs) {
   Mechanism rig = mechanism();
   const double t = 0.9;

@@ -21,8 +21,8 @@ namespace {
 constexpr double kPeriod = 1e-3, kStep = 2e-3;
 constexpr int kSteps = 150;
 
-/// A chain with frames askew, dry friction in every joint, drag, a spring and two motors. The first
-/// of three links is massless, the third of four slides.
+/// A chain with tilted frames, dry friction in every joint, drag, a spring and two motors. The
+/// first of three links is massless, the third of four is prismatic.
 Mechanism skew_chain(int links, bool load, std::mt19937& random) {
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   Mechanism mechanism = make_chain({.links = links});
@@ -74,7 +74,7 @@ Segment driven(int motors, std::mt19937& random) {
   return segment;
 }
 
-/// The same stretches, one after the other, by the scalar integrator.
+/// The same substeps, one after the other, by the scalar integrator.
 Eigen::VectorXd scalar_end(const Mechanism& mechanism, const HeldControls& controls,
                            const Eigen::VectorXd& start, int* events) {
   const int n = mechanism.hinge_count();
@@ -111,10 +111,9 @@ MotionInterval whole(const HeldControls& controls, const Eigen::VectorXd& start)
           .start = start};
 }
 
-// Random mechanisms that stick, slip and reverse, with and without friction that grows with the
-// load, against the scalar integrator that shares nothing with the recorded program but the
-// statement of the inverse dynamics. A wrong row, mask or stage shows in the first step; a missed
-// event in the contacts.
+// Random mechanisms that stick, slip and reverse, with and without load-dependent friction,
+// compared with the scalar integrator, which shares only the inverse dynamics' equations. A wrong
+// row, mask or stage shows in the first step, a missed event in the contacts.
 TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
   std::mt19937 random(5);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
@@ -138,7 +137,7 @@ TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
     motion.run(intervals, angles);
     for (const MotionInterval& interval : intervals) {
       const Eigen::VectorXd expected = scalar_end(mechanism, controls, interval.start, &events);
-      // Round-off, grown by the motion; instants are met to 1e-14 s.
+      // Round-off, amplified by the motion; event times are located to 1e-14 s.
       EXPECT_LT((interval.end - expected).cwiseAbs().maxCoeff(), 1e-9)
           << interval.end.transpose() << "\n"
           << expected.transpose();
@@ -148,8 +147,8 @@ TEST(IntervalMotion, IsTheScalarMotionManyTimes) {
   EXPECT_GT(events, 100);
 }
 
-// Lanes are filled with whatever comes next, and few intervals run in fewer of them; none of it may
-// be felt. Derivatives of few intervals are chained of shorter legs, which only rounding may feel.
+// Which intervals share lanes, and how many lanes are used, must not change results. Derivatives of
+// few intervals are chained from shorter spans, which changes only round-off.
 TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::mt19937 random(9);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
@@ -189,8 +188,8 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   }
 }
 
-// Long intervals are taken in legs side by side: chaining these must lose nothing, not at samples
-// where legs meet, nor the contacts and the controls that jump there.
+// Long intervals are split at checkpoints and run in parallel. Chaining must lose nothing: neither
+// samples at checkpoints, nor contacts, nor control jumps there.
 TEST(IntervalSlopes, AreThoseOfTheWholeIntervalLegByLeg) {
   std::mt19937 random(21);
   Mechanism mechanism = skew_chain(3, false, random);
@@ -224,8 +223,8 @@ TEST(IntervalSlopes, AreThoseOfTheWholeIntervalLegByLeg) {
   }
 }
 
-// Derivatives of ends and readings through stops, releases and reversals, along every start
-// coordinate and every kind of moving parameter, against central differences of the values.
+// Derivatives of ends and readings through stops, releases and reversals, by every start coordinate
+// and every kind of motion parameter, against central differences.
 TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
   std::mt19937 random(2);
   for (const bool load : {false, true}) {
@@ -283,7 +282,7 @@ TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
       const Eigen::VectorXd up = moved(kBy, up_read), down = moved(-kBy, down_read);
       const Eigen::VectorXd end = (up - down) / (2.0 * kBy);
       const Eigen::VectorXd read = (up_read.col(1) - down_read.col(1)) / (2.0 * kBy);
-      // Round-off of 1e-14/1e-7, and instants that are kinks of second order.
+      // Round-off of 1e-14/1e-7, and event times that are kinks of second order.
       const double scale = 1.0 + end.cwiseAbs().maxCoeff();
       EXPECT_LT((slopes[0].end.col(d) - end).cwiseAbs().maxCoeff(), 2e-5 * scale);
       EXPECT_LT((slopes[0].readings[0].col(d) - read).cwiseAbs().maxCoeff(),
@@ -292,8 +291,8 @@ TEST(IntervalSlopes, PassTheInstantsOfStickAndSlip) {
   }
 }
 
-/// A wheel without gravity, driven against dry friction by B + a − c t: it lets go, and friction
-/// catches it again at t = 2a/c, a³/(1.5 c² J) further on.
+/// A wheel without gravity, driven against dry friction by B + a − c t: it breaks loose, and
+/// friction stops it again at t = 2a/c, a³/(1.5 c² J) further on.
 struct DrivenWheel {
   static constexpr double kBound = 0.01, kExcess = 5e-4, kFall = 1.0, kInertia = 1e-3;
 
@@ -308,8 +307,8 @@ struct DrivenWheel {
   static double reach() { return std::pow(kExcess, 3) / (1.5 * kFall * kFall * kInertia); }
 };
 
-// Where a joint lets go its speed is zero, and so is that of the instant at which it stops again
-// within the step: taken for the same instant, it is let go again and again, and then driven
+// A joint that breaks loose has zero speed, and so it has when it stops again within the step. If
+// both were taken for the same event, the joint would be released again and again, and then driven
 // backward by its own friction.
 TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
   const Mechanism mechanism = DrivenWheel::mechanism();
@@ -333,7 +332,7 @@ TEST(IntervalMotion, CatchesAJointThatLetsGoAndStopsWithinAStep) {
     EXPECT_EQ(static_cast<double>(interval[0].log.start[0]), direction);
     ASSERT_EQ(interval[0].log.events.size(), 1u);
     EXPECT_EQ(interval[0].log.events[0].contacts, Contacts{Contact::kStick});
-    // A staircase of 400 steps is not quite the line it stands for: 1/400² of its slope, halfway.
+    // A staircase of 400 steps differs from the line by 1/400² of its slope, halfway.
     EXPECT_NEAR(interval[0].log.events[0].time, 2.0 * DrivenWheel::kExcess, 3e-8);
     EXPECT_EQ(interval[0].end[1], 0.0);
     EXPECT_NEAR(interval[0].end[0], direction * DrivenWheel::reach(), 1e-4 * DrivenWheel::reach());

@@ -18,8 +18,8 @@ Eigen::Matrix3d turned_about(const Eigen::Vector3d& axis, double angle) {
   return Eigen::AngleAxisd(angle, axis.normalized()).toRotationMatrix();
 }
 
-/// A hinge, a slide and a hinge one after the other, askew; the slide leads from what hangs on it
-/// to what it hangs on, and its motor drives it.
+/// A revolute, a prismatic and a revolute joint in series, with tilted axes. The prismatic joint is
+/// described from child to parent and driven by its motor.
 Mechanism skew_tree() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "A"}, {.name = "B"}, {.name = "C"}};
@@ -73,8 +73,8 @@ Dynamics moved(const Mechanism& mechanism, JointVector<double>& imbalance) {
   return dynamics;
 }
 
-// Moments and forces of joints that turn, slide, and are described from either side, against
-// Newton's and Euler's laws for all that hangs on them.
+// Moments and forces of revolute and prismatic joints, described from either side, compared with
+// Newton's and Euler's laws for all bodies beyond them.
 TEST(JointLoads, AreNewtonsAndEulers) {
   const Mechanism mechanism = skew_tree();
   JointVector<double> unused;
@@ -90,8 +90,8 @@ TEST(JointLoads, AreNewtonsAndEulers) {
   }
 }
 
-// Along the joint: its force or moment about the axis, the shaft's inertia beside it; the motor's
-// law; and what is left over is what friction has to be for the motion to be balanced.
+// Along the joint: its force or moment about the axis, with the shaft's inertia; the motor's law;
+// and the rest, which friction must supply for equilibrium.
 TEST(JointLoads, AddUpAlongTheJoint) {
   const Mechanism mechanism = skew_tree();
   JointVector<double> imbalance;
@@ -112,7 +112,7 @@ TEST(JointLoads, AddUpAlongTheJoint) {
   }
 }
 
-/// Puts a sensor at a joint of a mechanism.
+/// Adds a sensor to a joint of a mechanism.
 Mechanism with_sensor(Mechanism mechanism, Kind kind, int hinge,
                       const std::vector<std::pair<InertialQuantity, double>>& values) {
   test_support::add_sensor(mechanism,
@@ -125,7 +125,7 @@ Mechanism with_sensor(Mechanism mechanism, Kind kind, int hinge,
   return mechanism;
 }
 
-// A sensor of torque reads its joint's or its motor's, scaled and biased; one of six axes reads
+// A torque sensor reads its joint's or motor's torque, scaled and biased. A six-axis sensor reads
 // moment and force along its own axes, the moment about its own point.
 TEST(JointLoads, AreReadBySensors) {
   JointVector<double> unused;

@@ -65,8 +65,8 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   return mechanism;
 }
 
-// Against Lagrange's equations written down by hand: a slide on a body that turns, with its
-// Coriolis and centrifugal forces, spring, drag, motor and rotor, and a hinge on what slides.
+// Compares with Lagrange's equations written by hand: a prismatic joint on a rotating body with
+// Coriolis force, spring, drag, motor and rotor, and a revolute joint on the slider.
 TEST(Joints, ASlideOnATurningArmFollowsLagrangesEquations) {
   const test_support::ReferenceSlider rig;
   const double period = 0.01;
@@ -99,9 +99,9 @@ Eigen::Matrix3d random_rotation(std::mt19937& random) {
       .toRotationMatrix();
 }
 
-// A branched spatial tree of all kinds, one hinge and one slide named from child to parent, a weld
-// in the middle and one at a tip, all frames and points at random. Two hinges have motors whose
-// rotors turn with what they sit in, one on either side.
+// A branched spatial tree with all joint types, one revolute and one prismatic joint described from
+// child to parent, a weld in the middle and one at a tip, all frames and points random. Two
+// revolute joints have motors whose rotors turn with their housing, one on either side.
 Mechanism random_tree() {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> uniform(-0.3, 0.3);
@@ -147,9 +147,8 @@ Mechanism random_tree() {
   return mechanism;
 }
 
-// What acts on a joint must change the kinetic energy and nothing else: ½ d/dt(q̇ᵀM q̇) is the
-// power of the inertial forces, and M is symmetric. Coriolis terms, lever arms, reactions or
-// inertias that do not belong to one and the same mechanism break the balance.
+// Inertial forces change only the kinetic energy: ½ d/dt(q̇ᵀM q̇) is their power, and M is
+// symmetric. Catches inconsistent Coriolis terms, lever arms, reactions or inertias.
 TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
   Mechanism mechanism = random_tree();
   mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
@@ -188,8 +187,8 @@ TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
   }
 }
 
-// The forces of gravity are the gradient of one potential: their derivatives are symmetric, and the
-// first link's equals the weight on its lever arm.
+// Gravity's forces are the gradient of one potential: their derivatives are symmetric, and the
+// first link's equals the weight times its lever arm.
 TEST(Joints, GravityIsOnePotentialInATreeOfAllKinds) {
   const Mechanism mechanism = random_tree();
   TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
@@ -220,8 +219,8 @@ Mechanism rod_pendulum() {
   return rod;
 }
 
-// Two halves of a rod welded together, the second turned about itself and named from child to
-// parent, are the rod.
+// Two halves of a rod welded together, the second rotated and described from child to parent, equal
+// the rod.
 TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
   const double mass = 0.6, length = 0.5;
   Mechanism whole = rod_pendulum();
@@ -258,7 +257,7 @@ TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
   EXPECT_NEAR(got[0], expected[0], 1e-12);
 }
 
-// A block on an incline presses with its weight's part across, whatever drives it along.
+// A block on an incline presses with the weight's component across the rail, whatever drives it.
 TEST(Joints, LoadFrictionOfASlideGrowsWithTheForceAcross) {
   const double slope = 0.4, mass = 2.0, ratio = 0.3;
   Mechanism mechanism;
@@ -282,13 +281,13 @@ TEST(Joints, LoadFrictionOfASlideGrowsWithTheForceAcross) {
   EXPECT_NEAR(acceleration[0], along / mass, 1e-4);
 }
 
-/// An axis of a joint of several: along or about a coordinate axis.
+/// One axis of a multi-axis joint: translation along or rotation about a coordinate axis.
 struct ElementaryAxis {
   JointKind kind;
   int along;
 };
 
-/// One body on a joint of several axes, massless bodies between them; the joint's point is at
+/// One body on a joint of several axes, with massless bodies between them. The joint's point is at
 /// −`center` from its centre of mass.
 Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d& center) {
   Mechanism mechanism;
@@ -318,7 +317,7 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
   return mechanism;
 }
 
-/// Where the body is for given coordinates.
+/// Pose of the body for given coordinates.
 struct BodyPose {
   Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
   Eigen::Vector3d center = Eigen::Vector3d::Zero();
@@ -344,7 +343,7 @@ Eigen::Vector3d axial_part(const Eigen::Matrix3d& m) {
   return 0.5 * Eigen::Vector3d(m(2, 1) - m(1, 2), m(0, 2) - m(2, 0), m(1, 0) - m(0, 1));
 }
 
-/// First derivative of what a function of one number gives, to sixth order.
+/// First derivative of a function of one variable, to sixth order.
 template <typename F>
 auto derivative_at(double x, const F& f) {
   constexpr double h = 1e-2;
@@ -354,8 +353,8 @@ auto derivative_at(double x, const F& f) {
       .eval();
 }
 
-/// Generalised forces by d'Alembert's principle: Newton's and Euler's laws of the one body, its
-/// motion and what it gives way to by differences of its pose.
+/// Generalised forces by d'Alembert's principle: Newton's and Euler's laws of the one body, with
+/// its motion and its virtual displacements by differences of its pose.
 Eigen::VectorXd forces_by_differences(const std::vector<ElementaryAxis>& axes,
                                       const Eigen::Vector3d& center, const Eigen::VectorXd& q,
                                       const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
@@ -392,7 +391,7 @@ Eigen::VectorXd forces_by_differences(const std::vector<ElementaryAxis>& axes,
 }
 
 // Joints of several axes are chains of massless bodies: a universal joint, a planar one, a
-// spherical one, and a body that nothing holds.
+// spherical one, and a free body.
 TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
   constexpr JointKind kTurn = JointKind::kRevolute, kSlide = JointKind::kPrismatic;
   const std::vector<std::vector<ElementaryAxis>> joints = {
@@ -433,7 +432,7 @@ TEST(Joints, AMasslessBodyMustCarrySomething) {
       << faults[0];
 }
 
-// What works in maximal coordinates would take a slide for a hinge without a word.
+// Code in maximal coordinates would silently treat a prismatic joint as a revolute one.
 TEST(Joints, SpookSimulatorsRefuseWhatIsNoHinge) {
   EXPECT_THROW(require_hinges(slider_of({})), std::invalid_argument);
   Mechanism welded = random_tree();

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-/// Four bars in the plane across z: the ground of 0.3 m, a crank, a coupler, a rocker.
+/// A four-bar linkage in the plane across z: the ground of 0.3 m, a crank, a coupler, a rocker.
 Mechanism four_bar() {
   Mechanism mechanism;
   for (const char* const name : {"crank", "coupler", "rocker"}) mechanism.bodies.push_back({name});
@@ -47,8 +47,8 @@ int closing_hinge(const Mechanism& mechanism) {
   return closing;
 }
 
-// Half the antisymmetric part of the rotation between the two ends vanishes at half a turn as well:
-// the equations hold, and the mechanism is not closed.
+// Half the antisymmetric part of the rotation between the two ends also vanishes at half a turn:
+// the equations hold, but the loop is not closed.
 TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
   const Mechanism mechanism = four_bar();
   LoopClosure closure(mechanism);
@@ -66,8 +66,8 @@ TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
   EXPECT_TRUE(closure.close(off, off)) << "a whole turn is none";
 }
 
-// A parallelogram that lies flat can go on as one or cross over, whatever joint is followed: no
-// coordinates are chosen, and the place is told. Beside it, on either side, they are.
+// A flat parallelogram can continue as a parallelogram or cross over, for any coordinate. The
+// singular configuration is reported, and no coordinates are chosen. On either side of it they are.
 TEST(LoopClosure, TellsWhereAChangePointIsPassed) {
   Mechanism mechanism = four_bar();
   const double a[] = {0.0, 0.05, 0.15, 0.3}, b[] = {-0.05, -0.15, 0.05, -0.05};
@@ -94,7 +94,7 @@ TEST(LoopClosure, TellsWhereAChangePointIsPassed) {
   }
 }
 
-/// Fingers of two joints in a row, of which the second of each follows the first.
+/// Fingers of two joints in series, of which the second mimics the first.
 Mechanism hand(int fingers) {
   Mechanism mechanism;
   for (int i = 0; i < 2 * fingers; ++i) {
@@ -110,7 +110,7 @@ Mechanism hand(int fingers) {
   return mechanism;
 }
 
-// With ten of twenty joints that follow others there are far more choices than can be tried.
+// With ten mimic joints out of twenty there are far more choices than can be tried.
 TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
   const Mechanism mechanism = hand(10);
   EXPECT_FALSE(is_tree(mechanism));
@@ -135,7 +135,7 @@ TEST(LoopClosure, JointsThatFollowAreNeverIndependent) {
   EXPECT_EQ(choice.rows.size(), 10U);
 }
 
-// A wheel that a rocker turns forty times as far must not hold that back while its loop is closed.
+// A wheel that mimics a rocker with ratio forty must not hinder closing the rocker's loop.
 TEST(LoopClosure, WhatFollowsGoesAnyWay) {
   Mechanism mechanism = four_bar();
   mechanism.bodies.push_back({"wheel"});
@@ -162,7 +162,7 @@ TEST(LoopClosure, WhatFollowsGoesAnyWay) {
   EXPECT_GT(std::abs(angles[3] + 0.5), 0.7) << "it went far";
 }
 
-// Whole revolutions of a joint count where another follows it.
+// Full turns of a joint count if another mimics it.
 TEST(LoopClosure, AJointThatFollowsStandsSeveralRevolutionsOff) {
   Mechanism mechanism = hand(1);
   mechanism.couplings[0].ratio = 40.0;

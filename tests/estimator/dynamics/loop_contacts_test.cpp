@@ -12,7 +12,7 @@ TEST(LoopContacts, TheFrictionOfAllJointsHoldsTogether) {
   coupling << 1.0, -2.0, 0.5;
   Eigen::VectorXd bound(3), force(1);
   bound << 0.1, 0.2, 0.4;
-  force << 0.6;  // 0.1 + 0.4 + 0.2 hold it
+  force << 0.6;  // 0.1 + 0.4 + 0.2 can hold it
   EXPECT_NEAR(holding_margin(coupling, bound, force), 0.1 / 2.0, 1e-12);
   force << -0.8;
   EXPECT_NEAR(holding_margin(coupling, bound, force), -0.1 / 2.0, 1e-12);
@@ -26,7 +26,7 @@ TEST(LoopContacts, JointsThatHoldACoordinateEachSpareTheirOwnTorque) {
               -0.05, 1e-12);
 }
 
-// A motion that is tried may tear a loop open; what comes of it is told, and nothing breaks.
+// A trial motion may open a loop completely. The result must be NaN, without a crash.
 TEST(LoopContacts, ALoopThatIsTornHoldsNothingThatIsANumber) {
   const Eigen::MatrixXd coupling = Eigen::MatrixXd::Constant(3, 2, std::nan(""));
   EXPECT_TRUE(
@@ -47,7 +47,7 @@ TEST(LoopContacts, RestGoesOnWhereItCanAndEndsTowardWhatPulls) {
   EXPECT_EQ(settle_contacts(joints), (Contacts{Contact::kForward, Contact::kBackward}));
 }
 
-// A joint that stands still at a dead centre is carried on by the others: nothing can hold it.
+// A joint at rest at a dead centre is moved on by the others: friction cannot hold it.
 TEST(LoopContacts, ADeadCentreIsPassed) {
   const RestingJoints joints{.mass = Eigen::MatrixXd::Identity(1, 1),
                              .force = Eigen::VectorXd::Zero(1),

@@ -62,7 +62,7 @@ Matrix3d turned(double angle) {
   return Eigen::AngleAxisd(angle, Vector3d::UnitZ()).toRotationMatrix();
 }
 
-/// Both circles about the ends of crank and ground meet in the rocker's end.
+/// The two circles about the ends of crank and ground intersect at the rocker's end.
 FreedomPose four_bar_pose(double crank) {
   const Vector3d A(kCrank * std::cos(crank), kCrank * std::sin(crank), 0.0);
   const Vector3d C(kGroundLink, 0.0, 0.0);
@@ -102,7 +102,7 @@ OneFreedom freedom_of(const Mechanism& mechanism, const std::vector<int>& bodies
   return freedom;
 }
 
-/// Runs both, and compares the joints at the end.
+/// Runs both and compares the joints at the end.
 void expect_same_motion(const Mechanism& mechanism, const OneFreedom& freedom, double s,
                         double speed, int steps, double tolerance) {
   const Eigen::VectorXd angles = joints_of(freedom.pose(s));
@@ -125,18 +125,18 @@ TEST(LoopMotion, AFourBarFollowsLagrangesEquation) {
   Mechanism mechanism = moving_four_bar();
   add_friction(mechanism, 1e-3, 0.0);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
-  expect_same_motion(mechanism, freedom, 0.7, 12.0, 400, 1e-7);  // turns round
+  expect_same_motion(mechanism, freedom, 0.7, 12.0, 400, 1e-7);  // full rotation
 }
 
-// All joints slip, and two of them turn back while the mechanism goes on: dead centres.
+// All joints slip, and two of them reverse while the mechanism moves on: dead centres.
 TEST(LoopMotion, DryFrictionOfEveryJointActsThroughDeadCentres) {
   Mechanism mechanism = moving_four_bar();
   add_friction(mechanism, 5e-4, 2e-3);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
-  expect_same_motion(mechanism, freedom, 0.7, 25.0, 500, 2e-6);  // its integrator steps over kinks
+  expect_same_motion(mechanism, freedom, 0.7, 25.0, 500, 2e-6);  // the reference steps over kinks
 }
 
-// A crank that drives a slide through a rod: joints that turn and one that slides in one loop.
+// A crank that drives a slider through a rod: revolute joints and a prismatic one in one loop.
 TEST(LoopMotion, ASliderCrankFollowsLagrangesEquation) {
   const double r = 0.07, l = 0.22;
   const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
@@ -164,8 +164,8 @@ TEST(LoopMotion, ASliderCrankFollowsLagrangesEquation) {
   expect_same_motion(mechanism, freedom, 0.4, 9.0, 400, 1e-7);
 }
 
-// Crank and rocker about axes askew in space, a coupler between them with a universal joint at one
-// end and a ball (three axes) at the other: seven joints, six conditions.
+// Crank and rocker about skew axes in space, a coupler between them with a universal joint at one
+// end and a ball joint (three axes) at the other: seven joints, six constraints.
 TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   const double r = 0.04, q = 0.16, l = 0.28;
   const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
@@ -205,7 +205,7 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
       psi -= (way.squaredNorm() - l * l) / slope;
     }
     const Vector3d B = end(psi), d = (B - A) / l;
-    // The cross turns about z on the crank, the coupler about y of the cross.
+    // The cross rotates about z on the crank, the coupler about y of the cross.
     const Vector3d b = z.cross(d).normalized();
     Matrix3d coupler;
     coupler << d, b, d.cross(b);
@@ -222,8 +222,8 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   expect_same_motion(mechanism, freedom, 0.3, 8.0, 300, 1e-7);
 }
 
-// A pendulum that gears another, which gears a slide by a rack: all move with the first, and the
-// friction of each holds all back.
+// A pendulum geared to another, which drives a rack: all move with the first, and the friction of
+// each resists them all.
 TEST(LoopMotion, JointsThatFollowOthersFollowLagrangesEquation) {
   const double gear = -1.7, before = 0.3, rack = 0.06, from = 0.02;
   const Vector3d x = Vector3d::UnitX(), y = Vector3d::UnitY(), z = Vector3d::UnitZ();
@@ -252,7 +252,7 @@ TEST(LoopMotion, JointsThatFollowOthersFollowLagrangesEquation) {
   expect_same_motion(mechanism, freedom, 0.4, 9.0, 300, 1e-7);
 }
 
-// What holds everywhere: loops closed, and friction that holds a joint never moves it.
+// Invariants: loops stay closed, and joints held by friction do not move.
 TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   DrivenFiveBar rig(8.0);
   const CoordinateChoice choice = choice_at(rig.mechanism, rig.angles);
@@ -273,8 +273,8 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   }
 }
 
-// Joints of a loop that creep pull on the same coordinates together: a step that follows each of
-// them alone is too long for all.
+// Creeping joints of a loop act on the same coordinates: a step limited by each alone would be too
+// long for all together.
 TEST(LoopMotion, CreepsWithTheStepThatItsFrictionAsksFor) {
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   DrivenFiveBar rig(4.0);
@@ -326,8 +326,8 @@ TEST(LoopMotion, DoesNotDependOnTheCoordinatesTaken) {
   }
 }
 
-// Derivatives of readings and ends through stops and releases, along starts and parameters of
-// every kind, hinge points among them, which move what closes the loop.
+// Derivatives of readings and ends through stops and releases, by starts and parameters of every
+// kind, including joint points, which affect the loop's closure.
 class LoopSlopes : public testing::TestWithParam<double> {};
 
 TEST_P(LoopSlopes, AreThoseOfTheValues) {

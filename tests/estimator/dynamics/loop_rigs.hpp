@@ -14,7 +14,7 @@
 #include "estimator/tree/tree_program.hpp"
 #include "tests/estimator/dynamics/even_edges.hpp"
 
-// Mechanisms that close loops, and what moves them.
+// Mechanisms with closed loops, and their controls.
 namespace estimator {
 
 inline constexpr double kMotionStep = 1e-3;  // [s]
@@ -54,7 +54,7 @@ inline void set_body(Mechanism& mechanism, int body, double mass, const Eigen::V
 }
 
 inline constexpr double kCrank = 0.1, kCoupler = 0.28, kRocker = 0.2, kGroundLink = 0.3;
-inline constexpr double kOff = 0.012;  // of the coupler's centre of mass, across
+inline constexpr double kOff = 0.012;  // the coupler's centre of mass off its axis
 
 /// Crank, coupler and rocker in the vertical plane.
 inline Mechanism moving_four_bar() {
@@ -87,7 +87,7 @@ inline CoordinateChoice choice_at(const Mechanism& mechanism, const Eigen::Vecto
   return closure.choose({angles});
 }
 
-/// Start of the coordinates from joint angles and rates.
+/// Initial coordinates from joint angles and rates.
 inline Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorXd& angles,
                                 const Eigen::VectorXd& rates) {
   const int c = program.coordinate_count();
@@ -100,7 +100,7 @@ inline Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorX
   return start;
 }
 
-/// Two cranks and two rods that meet: two degrees of freedom.
+/// Two cranks and two rods that meet in a joint: two degrees of freedom.
 inline Mechanism five_bar() {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), z = Eigen::Vector3d::UnitZ();
   Mechanism mechanism;
@@ -131,7 +131,7 @@ inline Mechanism five_bar() {
   return mechanism;
 }
 
-/// @param parts  that each step is cut into
+/// @param parts  into which each step is split
 inline HeldControls driven(const TreeProgram& program, int steps, int parts = 1) {
   Segment segment;
   segment.period = kMotionStep;
@@ -152,7 +152,7 @@ struct DrivenFiveBar {
   Mechanism mechanism = five_bar();
   Eigen::VectorXd angles;
 
-  /// @param dryness  multiplies the joints' dry friction
+  /// @param dryness  factor on the joints' dry friction
   explicit DrivenFiveBar(double dryness = 1.0) {
     for (int j = 0; j < mechanism.hinge_count(); ++j) {
       mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque).value *= dryness;

@@ -13,11 +13,11 @@
 namespace estimator {
 namespace {
 
-constexpr double kFinest = 160.0;  // steps in the time of the longest near rest
+constexpr double kFinest = 160.0;  // steps within the longest step near rest
 
-/// Joint angles at all samples; steps end with them.
+/// Joint angles at all samples. Steps end with them.
 /// @param samples    at 1 kHz
-/// @param parts      of a sampling period that a step takes
+/// @param parts      steps per sampling period
 /// @param near_rest  as of IntervalMotion
 Eigen::MatrixXd loop_angles(const Mechanism& mechanism, const Eigen::VectorXd& angles,
                             const Eigen::VectorXd& rates, int samples, int parts,
@@ -39,15 +39,15 @@ Eigen::MatrixXd loop_angles(const Mechanism& mechanism, const Eigen::VectorXd& a
   return result;
 }
 
-/// Fastest speed of every joint.
+/// Largest speed of every joint.
 Eigen::VectorXd speeds_of(const Eigen::MatrixXd& angles) {
   const Eigen::Index n = angles.rows() - 1;
   return (angles.bottomRows(n) - angles.topRows(n)).cwiseAbs().colwise().maxCoeff().transpose() /
          kMotionStep;
 }
 
-/// The steps that are chosen, against those of a quarter, whose errors are 256 times smaller; where
-/// friction creeps, against such that follow it at all speeds.
+/// Compares the chosen steps with a quarter of them, whose errors are 256 times smaller, and for
+/// creeping friction with steps that resolve it at all speeds.
 void expect_accurate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
                      const Eigen::VectorXd& rates, int samples) {
   const Eigen::VectorXd fastest = speeds_of(loop_angles(mechanism, angles, rates, samples, 4));
@@ -74,7 +74,7 @@ void let_creep(Mechanism& mechanism) {
   for (Hinge& hinge : mechanism.hinges) hinge.creep_speed = 4e-3;
 }
 
-/// A crank that turns round at first.
+/// A crank that rotates fully at first.
 void expect_accurate_from_a_turning_crank(const Mechanism& mechanism, int samples) {
   Eigen::VectorXd angles(4), wanted = Eigen::VectorXd::Constant(4, std::nan(""));
   angles << 0.7, 0.0, 1.0, 1.6;
@@ -86,7 +86,7 @@ void expect_accurate_from_a_turning_crank(const Mechanism& mechanism, int sample
   expect_accurate(mechanism, angles, closure.rates(angles, wanted), samples);
 }
 
-// Slowed by all joints.
+// Decelerated by friction in all joints.
 TEST(LoopSteps, KeepAFourBarWithinTenNanoradians) {
   Mechanism mechanism = moving_four_bar();
   add_friction(mechanism, 2e-4, 0.0);
@@ -106,7 +106,7 @@ TEST(LoopSteps, KeepADrivenFiveBarWithinTenNanoradians) {
   expect_accurate(rig.mechanism, rig.angles, Eigen::VectorXd::Zero(5), 4000);
 }
 
-// The same where they creep.
+// The same with creeping joints.
 TEST(LoopSteps, KeepADrivenFiveBarThatCreepsWithinTenNanoradians) {
   DrivenFiveBar rig;
   let_creep(rig.mechanism);

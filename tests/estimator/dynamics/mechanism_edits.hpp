@@ -6,8 +6,7 @@
 
 namespace test_support {
 
-/// Names a hinge's child as its parent and its parent as its child: the same joint, whose angle is
-/// the opposite.
+/// Exchanges parent and child of a joint in its description: the same joint, with opposite angle.
 inline void describe_from_child(estimator::Mechanism& mechanism, int index) {
   estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(index)];
   std::swap(hinge.body_a, hinge.body_b);

@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-// The builders must pass the checks that a person's rig file has to pass.
+// The builders' mechanisms must pass the checks for rig files.
 TEST(Mechanisms, AreWithoutFaults) {
   ChainDescription four_bar{.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)};
   for (const Mechanism& mechanism :
@@ -19,8 +19,8 @@ TEST(Mechanisms, AreWithoutFaults) {
   }
 }
 
-// Position of the centre of mass from the data README's words, not from frames: a swapped axis,
-// a mirrored zero direction or a hinge point with the wrong sign moves it.
+// Position of the centre of mass from the text of the data README, without frames. Catches a
+// swapped axis, a mirrored zero direction and a joint point with the wrong sign.
 TEST(MakePendulum, HangsAtZeroAndSwingsTowardWorldX) {
   const Mechanism mechanism = make_pendulum();
   for (const double theta : {0.0, 0.4, -1.2, 3.0}) {
@@ -32,7 +32,7 @@ TEST(MakePendulum, HangsAtZeroAndSwingsTowardWorldX) {
   }
 }
 
-// Data README: e_r = (cos θ1, 0, −sin θ1), z_A = +y, centre of A at l_1 e_r, hinge 2 at L e_r with
+// Data README: e_r = (cos θ1, 0, −sin θ1), z_A = +y, centre of A at l_1 e_r, joint 2 at L e_r with
 // axis +x_A, θ2 = 0 hanging; x_B along the rod, y_B the axis; M12 = m_B L l_2 cos θ2 > 0 hanging.
 TEST(MakeFuruta, HasTheGeometryOfTheDataReadme) {
   const Mechanism mechanism = make_furuta();

@@ -99,7 +99,7 @@ TEST_F(Lemke, SolvesEveryStrictlyCopositiveProblem) {
 }
 
 // Singular positive semidefinite plus skew is copositive-plus: a ray proves that there is no
-// solution. Integers make exact ties, which is where a ratio test without a rule cycles.
+// solution. Integers give exact ties, on which a ratio test without a rule cycles.
 TEST_F(Lemke, ReportsARayExactlyWhereThereIsNoSolution) {
   int rays = 0, solved = 0;
   for (int trial = 0; trial < 4000; ++trial) {
@@ -201,8 +201,8 @@ Mlcp random_mlcp(const MatrixXd& A, const MatrixXd& K, const VectorXd& b, std::v
   return problem;
 }
 
-// The mixed problem against enumeration on the bounded part: a sign lost between (A.4) and the
-// LCP's q, or a transposed back substitution, shows in the free rows.
+// The mixed problem against enumeration on the bounded part. Catches a sign lost between (A.4) and
+// the LCP's q, and a transposed back substitution, in the free rows.
 TEST_F(RandomProblems, MlcpSatisfiesItsDefinition) {
   for (int trial = 0; trial < 3000; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);

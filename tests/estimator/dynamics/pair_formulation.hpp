@@ -10,7 +10,7 @@
 namespace estimator {
 
 /// The paper's pair formulation [Mar, eqs. 2.24–2.28] with METHOD section 3's corrections: per
-/// hinge ten normal rows (g ≥ 0, −g ≥ 0, point rows in hinge axes), two tangential rows ±Ḡ and one
+/// joint ten normal rows (g ≥ 0, −g ≥ 0, point rows in joint axes), two tangential rows ±Ḡ and one
 /// bound,
 ///
 ///   w_n = ±(A v⁺ − c) + Σ λ_n,  w_t = ±Ḡ v⁺ + Σ_t λ_t + σ,  w_σ = B_0 + U λ_n − 1ᵀ λ_t,
@@ -22,7 +22,7 @@ struct PairFormulation {
   Mlcp mlcp;
 };
 
-/// @param sigma_t Σ_t of each hinge [1/(kg·m²)]
+/// @param sigma_t Σ_t of each joint [1/(kg·m²)]
 inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const State& state,
                                              const DenseStep& step,
                                              const Eigen::VectorXd& sigma_t) {
@@ -68,14 +68,14 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
   return pair;
 }
 
-/// Sets one quantity of every hinge.
+/// Sets one quantity of every joint.
 inline void set_all(Mechanism& mechanism, HingeQuantity quantity, double value) {
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     mechanism.hinge_parameter(j, quantity).value = value;
   }
 }
 
-/// The mechanism with every kind of friction on every hinge, and a motor with shaft and back-EMF on
+/// The mechanism with every kind of friction on every joint, and a motor with shaft and back-EMF on
 /// the first.
 inline Mechanism with_friction(Mechanism mechanism, double load_friction,
                                double load_friction_angular) {

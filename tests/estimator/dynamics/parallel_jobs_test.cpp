@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-// Each once, none left out, whatever the numbers: more threads than jobs, one, none.
+// Each job once, none omitted, with more threads than jobs, one job, or none.
 TEST(ParallelJobs, RunEachJobOnce) {
   for (const int threads : {0, 1, 2, 7}) {
     for (const std::size_t count : {0U, 1U, 5U, 400U}) {
@@ -22,7 +22,7 @@ TEST(ParallelJobs, RunEachJobOnce) {
   }
 }
 
-// Who asks while another runs the job must find it done.
+// A thread that requests a running job must find it done.
 TEST(ParallelJobs, RunOnceForAllThatAsk) {
   Once once;
   std::atomic<int> runs = 0, early = 0;
@@ -41,12 +41,12 @@ TEST(ParallelJobs, UseTheThreadsTheyAreGiven) {
   std::atomic<int> waiting = 0;
   for_each_job(3, 3, [&](std::size_t) {
     ++waiting;
-    while (waiting < 3) std::this_thread::yield();  // each waits for the two others
+    while (waiting < 3) std::this_thread::yield();  // each waits for the other two
   });
   EXPECT_EQ(waiting, 3);
 }
 
-// The estimator refuses by exceptions; one from a helper's thread must reach the caller.
+// The estimator refuses by exceptions; one thrown in a helper thread must reach the caller.
 TEST(ParallelJobs, ThrowWhatAJobThrows) {
   for (const int threads : {1, 3}) {
     std::atomic<int> runs = 0;
@@ -59,7 +59,7 @@ TEST(ParallelJobs, ThrowWhatAJobThrows) {
   }
 }
 
-// Batches cover all items without overlap, in whole multiples but for the last.
+// Batches cover all items without overlap, in whole multiples except the last.
 TEST(ParallelJobs, CutItemsIntoBatches) {
   for (const int threads : {1, 2, 3}) {
     for (const std::size_t items : {0U, 1U, 16U, 17U, 100U, 293U}) {

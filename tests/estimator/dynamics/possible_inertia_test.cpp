@@ -25,7 +25,7 @@ TEST(PossibleInertia, AnImpossibleOneIsMovedToTheBorderAlongItsAxes) {
   EXPECT_TRUE(is_possible_inertia(moved));
   const Eigen::Matrix3d inside = turn.transpose() * moved * turn;
   EXPECT_NEAR((inside - Eigen::Matrix3d(inside.diagonal().asDiagonal())).norm(), 0.0, 1e-12);
-  // Σ = (2.15, 1.15, −0.15): the last goes to about zero, so J_1 and J_2 rise by 0.15.
+  // Σ = (2.15, 1.15, −0.15): the last becomes about zero, so J_1 and J_2 rise by 0.15.
   EXPECT_NEAR((inside.diagonal() - Eigen::Vector3d(1.15, 2.15, 3.3)).norm(), 0.0, 1e-5);
 }
 

@@ -33,8 +33,8 @@ double& value(Mechanism& mechanism, int hinge, HingeQuantity quantity) {
   return mechanism.hinge_parameter(hinge, quantity).value;
 }
 
-// ω² = m g l / (J + m l²), hanging; the same with the other sign upright. An error in the mass
-// matrix, the gradient or the sign of gravity shows.
+// ω² = m g l / (J + m l²), hanging; with opposite sign upright. Catches an error in the mass
+// matrix, the gradient or the sign of gravity.
 TEST(RestPose, APendulumHangsAndStandsUpright) {
   const PendulumDescription rod;
   const Mechanism mechanism = make_pendulum(rod);
@@ -48,7 +48,7 @@ TEST(RestPose, APendulumHangsAndStandsUpright) {
   EXPECT_NEAR(top->coordinates[0], M_PI, 1e-9);
 }
 
-// With the zero mark upside down the search begins on the top, where the gradient is zero.
+// With the zero mark upside down the search starts at the top, where the gradient is zero.
 TEST(RestPose, IsNotFooledByABalanceThatDoesNotHold) {
   Mechanism mechanism = make_pendulum();
   mechanism.hinges[0].frame_a =
@@ -59,8 +59,8 @@ TEST(RestPose, IsNotFooledByABalanceThatDoesNotHold) {
   EXPECT_GT(rest->modes[0].rate_squared, 0.0);
 }
 
-// A tilt moves the rest by its angle; a shaft and a spring add to inertia and stiffness. At rest
-// k (θ − θ_rest) + m g l sin(θ − tilt) − τ = 0.
+// A tilt moves the rest position by its angle. A shaft and a spring add inertia and stiffness. At
+// rest k (θ − θ_rest) + m g l sin(θ − tilt) − τ = 0.
 TEST(RestPose, SpringTiltAndConstantTorqueMoveTheRest) {
   Mechanism mechanism = make_pendulum();
   const PendulumDescription rod;
@@ -97,8 +97,8 @@ TEST(RestPose, ADoublePendulumHasTheModesOfItsTwoEquations) {
   }
 }
 
-// Gravity is along the arm's axis, so that the arm turns freely; the pendulum swings against it:
-// ω² = m g l / (J − (m l L)² / J_arm).
+// Gravity is along the arm's axis, so the arm turns freely and the pendulum swings against it: ω² =
+// m g l / (J − (m l L)² / J_arm).
 TEST(RestPose, AFurutaArmTurnsFreely) {
   const FurutaDescription rig;
   const double l = rig.distance_B, L = rig.arm_length, m = rig.mass_B;
@@ -125,7 +125,7 @@ Mechanism make_cart(double rail_slope) {
   return mechanism;
 }
 
-// ω² = k / m, at rest where the spring takes the weight along the rail.
+// ω² = k / m, with the rest position where the spring carries the weight along the rail.
 TEST(RestPose, ACartOnASpringSwingsWithItsMass) {
   Mechanism mechanism = make_cart(0.3);
   value(mechanism, 0, HingeQuantity::kStiffness) = 40.0;
@@ -135,15 +135,15 @@ TEST(RestPose, ACartOnASpringSwingsWithItsMass) {
   EXPECT_NEAR(rest->coordinates[0], 0.05 - 0.6 * kGravity * std::sin(0.3) / 40.0, 1e-9);
 }
 
-// Nothing holds it: no pose is made up.
+// Nothing holds it, so no pose is returned.
 TEST(RestPose, ACartOnAnInclineHasNone) {
   EXPECT_FALSE(find_rest(make_cart(0.3)).has_value());
   const auto level = find_rest(make_cart(0.0));
   expect_rates(level, {0.0});
 }
 
-// A closed loop: three equal links between two points a link apart hang as a parallelogram, whose
-// coupler moves as a point at the cranks' ends: ω² = 2 m g L / (2 (J + m L²/4) + m L²).
+// A closed loop: three equal links between two points one link apart hang as a parallelogram, whose
+// coupler acts as a point mass at the cranks' ends: ω² = 2 m g L / (2 (J + m L²/4) + m L²).
 TEST(RestPose, AClosedLoopHangsAsAParallelogram) {
   ChainDescription chain;
   chain.links = 3;
@@ -156,15 +156,15 @@ TEST(RestPose, AClosedLoopHangsAsAParallelogram) {
   EXPECT_NEAR(poses[0].r.y(), -0.5 * L, 1e-7);
   EXPECT_NEAR(poses[1].r.y(), -L, 1e-7);
   EXPECT_NEAR(poses[2].r.y(), -0.5 * L, 1e-7);
-  // The joint that closes the loop counts the last link's angle from hanging. Half a turn off the
-  // equations that close loops hold as well.
+  // The joint that closes the loop measures the last link's angle from hanging. Half a turn off,
+  // the closure equations hold as well.
   EXPECT_TRUE(turns_agree(mechanism, rest->coordinates));
   Eigen::VectorXd flipped = rest->coordinates;
   flipped[3] += M_PI;
   EXPECT_FALSE(turns_agree(mechanism, flipped));
 }
 
-// The first link lies at its stop; the second hangs straight down from there, its stops allowing.
+// The first link rests at its stop. The second hangs vertically from there, if its stops allow.
 TEST(RestPose, LiesAtItsStops) {
   ChainDescription chain;
   chain.links = 2;
@@ -176,13 +176,13 @@ TEST(RestPose, LiesAtItsStops) {
   Eigen::VectorXd q = rest_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_NEAR(q[1], -0.4, 1e-5);
-  // A second stop, which the second link meets only because of the first.
+  // A second stop, which the second link reaches only because of the first.
   mechanism.hinges[1].stops_lower = true;
   value(mechanism, 1, HingeQuantity::kStopLower) = -0.1;
   q = rest_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_EQ(q[1], -0.1);
-  // Stops on both sides of a whole turn let it hang there.
+  // With stops on both sides, a full turn apart, it can hang there.
   mechanism.hinges[0].stops_upper = true;
   value(mechanism, 0, HingeQuantity::kStopLower) = 2.0 * M_PI - 0.5;
   value(mechanism, 0, HingeQuantity::kStopUpper) = 2.0 * M_PI + 0.5;

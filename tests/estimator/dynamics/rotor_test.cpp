@@ -9,8 +9,8 @@
 namespace estimator {
 namespace {
 
-// Kinetic energy is more by J_shaft/N φ̇ ω_a, with the rate of the body that the motor sits in: the
-// inner link where the joint is described outwards, else the outer one, θ̇₁ − φ̇.
+// The rotor adds J_shaft/N φ̇ ω_a to the kinetic energy, with the rate of the body that houses the
+// motor: the inner link if the joint is described outwards, else the outer one, θ̇₁ − φ̇.
 TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   constexpr double kShaft = 0.03, kRatio = 6.0;
   const auto mass_matrix = [](const Mechanism& mechanism) {

@@ -57,7 +57,7 @@ std::string fault_of(const Mechanism& mechanism, int body_a, int body_b) {
 
 using Terms = std::vector<std::pair<int, double>>;
 
-/// Three bodies with frames turned anyhow, the middle joint described from the child's side and
+/// Three bodies with arbitrary frames. The middle joint is described from the child's side and
 /// about the opposite axis.
 Mechanism crooked_chain() {
   const Matrix3d A = some_rotation(1), B = some_rotation(2), C = some_rotation(3);
@@ -71,7 +71,7 @@ Mechanism crooked_chain() {
   return mechanism;
 }
 
-/// Angle by which body `b` has turned about world z since all joints stood at zero.
+/// Rotation of body `b` about world z relative to all joints at zero.
 double turn_about_z(const Mechanism& mechanism, const Eigen::VectorXd& angles, std::size_t b) {
   const ModelValues values = unpack(mechanism);
   const auto orientation = [&](const Eigen::VectorXd& at) {
@@ -82,8 +82,8 @@ double turn_about_z(const Mechanism& mechanism, const Eigen::VectorXd& angles, s
   return std::atan2(turn(1, 0), turn(0, 0));
 }
 
-// The oracle is where bodies stand in space: what an encoder reads is how one has turned against
-// the other, whatever their frames, from whichever side joints are described.
+// Reference: poses of the bodies in space. An encoder reads the rotation of one body relative to
+// the other, whatever their frames and whichever side describes the joints.
 TEST(BodyEncoder, ReadsHowOneBodyHasTurnedAgainstAnother) {
   const Mechanism mechanism = crooked_chain();
   ASSERT_TRUE(find_faults(mechanism).empty());
@@ -93,7 +93,7 @@ TEST(BodyEncoder, ReadsHowOneBodyHasTurnedAgainstAnother) {
     const auto coordinate = [&](int hinge) { return angles[hinge]; };
     const double A = turn_about_z(mechanism, angles, 0), C = turn_about_z(mechanism, angles, 2);
     EXPECT_NEAR(sensors[0].sum(coordinate), C, 1e-12);
-    // The first joint on the way from C turns about −z, so that −z is positive.
+    // The first joint on the way from C rotates about −z, so −z is positive.
     EXPECT_NEAR(sensors[1].sum(coordinate), C - A, 1e-12);
   }
   EXPECT_EQ(sensors[0].name, "up");
@@ -144,7 +144,7 @@ TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
   for (const int body : {Hinge::kGround, 1}) {
     EXPECT_NE(fault_of(mechanism, body, body).find("nothing between"), std::string::npos);
   }
-  // Axes that the weld between them turns away from one another.
+  // Axes that are not parallel because of the weld between them.
   mechanism.hinges[1] = joint("2", 1, about_z(), 2, about_z());
   mechanism.bodies.push_back({"C"});
   Weld weld{.name = "bend", .body_a = 0, .body_b = 1};
@@ -187,13 +187,13 @@ TEST(JointReadings, TellWhereJointsStand) {
   EXPECT_EQ(told(one), (std::vector<bool>{false, true, false}));
   EXPECT_EQ(one.coordinates(Eigen::VectorXd::Constant(1, 0.7)), Vector3d(0.0, 0.7, 0.0));
 
-  // Two that say the same share the difference.
+  // Two encoders of the same angle share the difference.
   const JointReadings twice(chain_with({0}, {{"up", Hinge::kGround, 0}}));
   EXPECT_NEAR(twice.coordinates(Eigen::Vector2d(0.4, 0.5))[0], 0.45, 1e-14);
 }
 
-// An inclination read from −π to π and joints that have turned on differ by whole turns, which are
-// no error.
+// An inclination in −π to π may differ from the sum of joint angles by full turns, which are no
+// error.
 TEST(JointReadings, AddTurnsWhereTheyAreKnown) {
   constexpr double kTurn = 2.0 * M_PI;
   const JointReadings all(chain_with({0, 1, 2}, {{"up", Hinge::kGround, 1}, {"on", 0, 2}}));

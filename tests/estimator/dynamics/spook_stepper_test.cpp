@@ -64,7 +64,7 @@ double energy_drift(const Mechanism& mechanism, const State& start, double durat
   return drift;
 }
 
-// A free swing conserves energy to the order of the step: halving h halves the drift.
+// In a free swing the energy error is proportional to the step: halving h halves it.
 TEST(SpookStepper, FreeFurutaConservesEnergyToFirstOrder) {
   const Mechanism mechanism = make_furuta();
   const State start = assemble_state(mechanism, unpack(mechanism), Eigen::Vector2d(0.0, 2.0),
@@ -72,7 +72,7 @@ TEST(SpookStepper, FreeFurutaConservesEnergyToFirstOrder) {
   const double coarse = energy_drift(with_joints(mechanism, 0.0, 1e-3), start, 3.0, 5e-4);
   const double fine = energy_drift(with_joints(mechanism, 0.0, 5e-4), start, 3.0, 2.5e-4);
   EXPECT_NEAR(coarse / fine, 2.0, 0.2);
-  EXPECT_LT(fine, 0.02 * 0.428 * 9.82 * 0.092);  // 2 % of the energy that moves
+  EXPECT_LT(fine, 0.02 * 0.428 * 9.82 * 0.092);  // 2 % of the energy exchanged
 }
 
 TEST(SpookStepper, ChainOfFiveConservesEnergyToFirstOrder) {
@@ -86,9 +86,9 @@ TEST(SpookStepper, ChainOfFiveConservesEnergyToFirstOrder) {
   EXPECT_NEAR(coarse / fine, 2.0, 0.2);
 }
 
-// Dry friction, viscous friction, drag and shaft may only take kinetic energy out of a step:
-// against the same step without them, from states on the constraints, where ε = 0 makes the joints
-// do no work. The sign of any of them wrong adds energy.
+// Dry friction, viscous friction, drag and shaft may only remove kinetic energy from a step,
+// compared with the same step without them. States are on the constraints, where ε = 0 makes the
+// joints do no work. A wrong sign of any of them adds energy.
 TEST(SpookStepper, FrictionOnlyRemovesEnergy) {
   std::mt19937 engine(5);
   const HingeQuantity quantities[] = {
@@ -113,19 +113,19 @@ TEST(SpookStepper, FrictionOnlyRemovesEnergy) {
         ASSERT_EQ(stepper.step(with, kZeroControl), StepOutcome::kOk);
         ASSERT_EQ(free_stepper.step(without, kZeroControl), StepOutcome::kOk);
         const double energy = kinetic_energy(values, without);
-        // Both are measured at slightly different orientations: J_w moves by h Δω.
+        // The energies are measured at slightly different orientations: J_w changes by h Δω.
         EXPECT_LT(kinetic_energy(values, with), energy * (1.0 + 1e-6) + 1e-12);
         took_energy += kinetic_energy(values, with) < energy * (1.0 - 1e-4);
       }
-      // Nothing bends the hinges of a planar chain.
+      // No moment bends the joints of a planar chain.
       const bool acts = quantity != HingeQuantity::kLoadFrictionAngular || rig.name == "furuta";
       EXPECT_TRUE(took_energy > 50 || !acts) << rig.name << static_cast<int>(quantity);
     }
   }
 }
 
-// The period of a large swing from the elliptic integral, T = 2π / (agm(1, cos(θ0/2)) ω0); the
-// step's first-order error is removed by extrapolation from h and h/2, leaving O(h²).
+// Compares with the period of a large swing by the elliptic integral, T = 2π / (agm(1, cos(θ0/2))
+// ω0). Extrapolation from h and h/2 removes the step's first-order error, leaving O(h²).
 TEST(SpookStepper, PendulumHasThePeriodOfTheClosedForm) {
   constexpr double kStart = 2.0;
   double a = 1.0, b = std::cos(0.5 * kStart);
@@ -156,8 +156,8 @@ TEST(SpookStepper, PendulumHasThePeriodOfTheClosedForm) {
   EXPECT_NEAR(extrapolated, expected, 1e-5 * expected);
 }
 
-// A joint at rest gives way by ε·f, for any damping time. This pins Σ against the right-hand side,
-// the unit of λ (an impulse) and the two compliances of a hinge.
+// A joint at rest yields by ε·f, for any damping time. Tests Σ against the right-hand side, the
+// unit of λ (an impulse) and the two compliances of a joint.
 TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
   constexpr double g = 9.82, h = 1e-3, kLinear = 1e-4, kAngular = 3e-4;
   for (const double damping_time : {0.002, 0.01}) {
@@ -179,11 +179,11 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
     }
     EXPECT_LT(state.velocity.norm(), 1e-9);
     const Eigen::VectorXd violation = constraint_violation(mechanism, values, state.poses);
-    // Ground − arm at hinge 1 carries both weights, arm − pendulum at hinge 2 one. The rest point
+    // Ground − arm at joint 1 carries both weights, arm − pendulum at joint 2 one. The rest point
     // differs from ε f by the tilt of the compliant arm, a relative 1e-3 squared.
     EXPECT_NEAR(violation[5 * 0 + 1], kLinear * (0.238 + 0.428) * g, 1e-8);
     EXPECT_NEAR(violation[5 * 1 + 1], kLinear * 0.428 * g, 1e-8);
-    // The weights' moment about hinge 1 bends it about the horizontal axis across the arm.
+    // The weights' moment about joint 1 bends it about the horizontal axis across the arm.
     const double moment = (0.238 * 0.128 + 0.428 * 0.376) * g;
     const double bend = violation.segment<2>(3).norm();
     EXPECT_NEAR(bend, kAngular * moment, 2e-3 * kAngular * moment);
@@ -192,7 +192,7 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
   }
 }
 
-// Total momentum changes by gravity and the ground's reaction alone, to round-off: hinge 2 must
+// Total momentum changes by gravity and the ground's reaction alone, to round-off: joint 2 must
 // push both bodies equally.
 TEST(SpookStepper, InternalForcesAreEqualAndOpposite) {
   std::mt19937 engine(11);
@@ -209,14 +209,14 @@ TEST(SpookStepper, InternalForcesAreEqualAndOpposite) {
     ASSERT_EQ(stepper.step(state, kZeroControl), StepOutcome::kOk);
     const Eigen::Vector3d gravity =
         5e-3 * (values.bodies[0].mass + values.bodies[1].mass) * values.gravity;
-    // Hinge 1's rows act on the arm, its body b, with −λ.
+    // Joint 1's rows act on the arm, its body b, with −λ.
     const Eigen::Vector3d expected = before + gravity - stepper.multipliers()[0].head<3>();
     EXPECT_LT((momentum(state) - expected).norm(), 1e-11 * (1.0 + expected.norm()));
   }
 }
 
-// Nothing can turn a free Furuta about its vertical hinge: angular momentum about y is conserved
-// to the order of the step.
+// No moment acts on a free Furuta pendulum about its vertical joint: angular momentum about y is
+// conserved to the order of the step.
 TEST(SpookStepper, ConservesAngularMomentumAboutTheFreeVerticalHinge) {
   const auto drift = [](double h) {
     const Mechanism mechanism = with_joints(make_furuta(), 0.0, 2.0 * h);
@@ -247,8 +247,8 @@ TEST(SpookStepper, ConservesAngularMomentumAboutTheFreeVerticalHinge) {
   EXPECT_NEAR(std::log10(coarse / fine), 1.0, 0.15);
 }
 
-// A four-bar's loop may open by the compliance times the joint force, and not more. At rest, so
-// that only that is left.
+// A four-bar's loop may open by the compliance times the joint force, and no more. Measured at
+// rest, where damping has no effect.
 TEST(SpookStepper, LoopClosesWithinComplianceTimesForce) {
   constexpr double h = 2e-3, kCompliance = 1e-5;
   Mechanism mechanism =
@@ -267,7 +267,7 @@ TEST(SpookStepper, LoopClosesWithinComplianceTimesForce) {
     largest = std::max(largest,
                        constraint_violation(mechanism, values, state.poses).cwiseAbs().maxCoeff());
   }
-  // While it moves, forces stay below twice the weight of 0.6 kg and lag by the damping time.
+  // In motion, forces stay below twice the weight of 0.6 kg and lag by the damping time.
   EXPECT_LT(largest, 2.0 * kCompliance * 0.6 * 9.82);
   const Eigen::VectorXd rest = constraint_violation(mechanism, values, state.poses);
   for (int j = 0; j < 4; ++j) {
@@ -292,8 +292,8 @@ TEST(SpookStepper, ReportsARigidLoopAsSingularAndKeepsTheState) {
   EXPECT_TRUE(angles.bottomRows(3).array().isNaN().all());
 }
 
-// Forward and inverse dynamics are written apart; they must be the same equations. The residual is
-// an impulse: compare with the momentum of the step.
+// Forward and inverse dynamics are written separately but must be the same equations. The residual
+// is an impulse: compare with the momentum of the step.
 TEST(SpookStepper, ItsStepsHaveNoImpulseResidual) {
   std::mt19937 engine(3);
   Mechanism rigs[] = {make_furuta(), make_chain({.links = 3})};
@@ -304,7 +304,7 @@ TEST(SpookStepper, ItsStepsHaveNoImpulseResidual) {
       mechanism.hinge_parameter(j, HingeQuantity::kLoadFriction).value = 1e-3;
       mechanism.hinge_parameter(j, HingeQuantity::kShaftInertia).value = 1e-4;
       mechanism.hinge_parameter(j, HingeQuantity::kStiffness).value = 0.02;
-      // Sticking makes the law steep, B/s: keep round-off in ω⁺ harmless.
+      // Sticking makes the law steep, B/s: this keeps round-off in ω⁺ harmless.
       mechanism.hinges[static_cast<std::size_t>(j)].stick_speed = 0.05;
     }
     mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 0.07;
@@ -325,7 +325,7 @@ TEST(SpookStepper, ItsStepsHaveNoImpulseResidual) {
                             .next_velocity = state.velocity.data(),
                             .control = control.data()},
                            r.data());
-        // The explicit form weighs the velocities' rounding by Σ⁻¹, 1e3 kg at this compliance.
+        // The explicit form multiplies the velocities' round-off by Σ⁻¹, 1e3 kg at this compliance.
         EXPECT_LT(r.cwiseAbs().maxCoeff(), 1e-9);
       }
     }
@@ -352,12 +352,12 @@ TEST(SpookStepper, StepDoesNotAllocate) {
   }
 }
 
-// A motor that spins the arm over many turns: a wrapped angle would jump by 2π.
+// A motor spins the arm over many turns: a wrapped angle would jump by 2π.
 TEST(Rollout, IsContinuousOverTurnsAndStartsAtTheGivenAngles) {
   Mechanism mechanism = make_furuta();
   mechanism.hinge_parameter(0, HingeQuantity::kMotorGain).value = 1.0;
   mechanism.hinge_parameter(0, HingeQuantity::kViscous).value = 0.02;
-  const Eigen::Vector2d start(7.0, 0.1);  // more than a turn
+  const Eigen::Vector2d start(7.0, 0.1);  // more than one turn
   const Eigen::MatrixXd angles = rollout(mechanism, start, Eigen::Vector2d::Zero(),
                                          Eigen::MatrixXd::Constant(4000, 1, 0.2), 1e-3);
   ASSERT_EQ(angles.rows(), 4001);

@@ -1,4 +1,4 @@
-// The potential by which places of rest are found, against the torques of the equations of motion.
+// The potential used to find equilibria, compared with the torques of the equations of motion.
 #include "estimator/tree/statics.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace estimator {
 namespace {
 
 constexpr double kMoved = 1e-5;    // [rad or m], of central differences of V
-constexpr double kRounded = 1e-8;  // [N·m or N]: V of about 1 J is rounded at 1e-16
+constexpr double kRounded = 1e-8;  // [N·m or N]: V of about 1 J has round-off 1e-16
 
 Mechanism with_bodies(const std::vector<std::string>& names) {
   Mechanism mechanism;
@@ -36,7 +36,7 @@ void add_joint(Mechanism& mechanism, const char* name, int a, int b,
   mechanism.hinges.push_back(hinge);
 }
 
-/// Masses, a spring and a constant torque at every joint, and a ground that is not level.
+/// Masses, a spring and a constant torque at every joint, and tilted ground.
 void load_joints(Mechanism& mechanism) {
   make_parameters(mechanism);
   mechanism.parameter(WorldQuantity::kGravity).value = 9.81;
@@ -52,7 +52,7 @@ void load_joints(Mechanism& mechanism) {
   }
 }
 
-/// What acts on the joints at rest: less what the equations of motion lack there.
+/// Torques on the joints at rest: minus the imbalance of the equations of motion there.
 Eigen::VectorXd torques_at_rest(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
   TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
   const JointVector<double> zero = JointVector<double>::Zero(coordinates.size());
@@ -74,7 +74,7 @@ void expect_slopes(const Mechanism& mechanism, const Eigen::VectorXd& coordinate
   }
 }
 
-// Two hinges; one of them beyond a whole turn, which springs do not know.
+// Two revolute joints, one of them beyond a full turn, which springs ignore.
 TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfHinges) {
   Mechanism mechanism = with_bodies({"A", "B"});
   add_joint(mechanism, "1", Hinge::kGround, 0);
@@ -82,10 +82,10 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfHinges) {
   load_joints(mechanism);
   expect_slopes(mechanism, Eigen::Vector2d(0.7, -1.1));
   expect_slopes(mechanism, Eigen::Vector2d(-4.0, 9.0));
-  expect_slopes(mechanism, Eigen::Vector2d(-2.95, 3.1));  // between half a turn and that from rest
+  expect_slopes(mechanism, Eigen::Vector2d(-2.95, 3.1));  // half a turn from zero, from rest
 }
 
-// A cart on a slope with a pole on it: a slide that is further out than half a turn would be.
+// A pole on a cart on a slope. The prismatic joint is further out than half a turn would be.
 TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
   Mechanism mechanism = with_bodies({"cart", "pole"});
   add_joint(mechanism, "rail", Hinge::kGround, 0, JointKind::kPrismatic, 0.4);
@@ -95,7 +95,7 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
   expect_slopes(mechanism, Eigen::Vector2d(-4.0, 0.5));
 }
 
-// Four bars, along the one motion that they leave: every joint's part of it counts.
+// Four-bar linkage, along its single degree of freedom: every joint contributes.
 TEST(Statics, TheSlopeOfThePotentialAlongALoopIsItsGradient) {
   Mechanism mechanism = with_bodies({"crank", "coupler", "rocker"});
   add_joint(mechanism, "O", Hinge::kGround, 0);

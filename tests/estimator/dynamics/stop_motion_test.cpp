@@ -12,8 +12,8 @@
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/stopped_motion.hpp"
 
-// Joints that strike their end stops, rest there and leave them: against simulators in minimal
-// coordinates, and derivatives against differences.
+// Joints that hit their end stops, rest there and leave them: compared with simulators in minimal
+// coordinates, and derivatives with differences.
 
 namespace estimator {
 namespace {
@@ -83,7 +83,7 @@ Happened happened(const MotionInterval& interval) {
   return counts;
 }
 
-/// Readings of every joint against those of another simulator.
+/// Compares every joint's readings with those of another simulator.
 void expect_motion(const StopRun& run, const Eigen::VectorXd& start, StoppedMotion other,
                    double tolerance, const Happened& least) {
   const Eigen::Index n = start.size() / 2;
@@ -100,7 +100,7 @@ void expect_motion(const StopRun& run, const Eigen::VectorXd& start, StoppedMoti
   EXPECT_EQ(interval.log.unresolved, 0);
 }
 
-/// Ends and readings along every direction against central differences.
+/// Compares derivatives of ends and readings with central differences, along every direction.
 void expect_slopes(const StopRun& run, const Eigen::VectorXd& start, const Happened& least,
                    double tolerance = 2e-5) {
   const auto states = static_cast<int>(start.size());
@@ -131,7 +131,7 @@ void expect_slopes(const StopRun& run, const Eigen::VectorXd& start, const Happe
       }
       return run.run(values, from, &read).end;
     };
-    // At the border of restitution there is one side alone.
+    // At a bound of the restitution only a one-sided difference is possible.
     const double value = d < states
                              ? 1.0
                              : run.mechanism
@@ -180,14 +180,14 @@ StoppedMotion pendulum_elsewhere(double side, double position, double restitutio
   return rig;
 }
 
-// A pendulum that swings against a stop on either side, through many rebounds to rest. Rebounds
-// that are too short to follow rise by less than 100 rad/s² · (1e-4 s)²/8.
+// A pendulum that swings against a stop on either side, through many rebounds to rest. Rebounds too
+// short to resolve have a height below 100 rad/s² · (1e-4 s)²/8.
 TEST(StopMotion, OfAPendulumIsThatOfAnotherSimulator) {
   for (const double side : {1.0, -1.0}) {
     for (const double restitution : {0.0, 0.3, 0.7, 1.0}) {
       SCOPED_TRACE(::testing::Message() << side << " " << restitution);
       const Eigen::Vector2d start(side * 1.2, side * 0.5);
-      // The stop is off the bottom, so that the pendulum is pressed against it.
+      // The stop is off the bottom, so the pendulum presses against it.
       expect_motion({pendulum_at_stop(side, side * 0.2, restitution), 4.0}, start,
                     pendulum_elsewhere(side, side * 0.2, restitution), 5e-7,
                     {restitution > 0.0 ? 4 : 1, restitution < 0.9 ? 1 : 0, 0});
@@ -195,7 +195,7 @@ TEST(StopMotion, OfAPendulumIsThatOfAnotherSimulator) {
   }
 }
 
-// The sampling of the readings, and with it the steps, does not matter beyond their error.
+// The sampling of the readings, and so the steps, changes the result only by their error.
 TEST(StopMotion, DoesNotDependOnTheSteps) {
   const Eigen::Vector2d start(1.0, 0.0);
   for (const double period : {0.5e-3, 10e-3}) {
@@ -223,8 +223,8 @@ StoppedMotion double_elsewhere(double restitution) {
   return rig;
 }
 
-// A knee between two stops: the thigh jumps with every impact, the knee rests at its stops and is
-// pulled off them.
+// A knee between two stops: the thigh's speed jumps with every impact; the knee rests at its stops
+// and is pulled off them.
 TEST(StopMotion, OfADoublePendulumIsThatOfAnotherSimulator) {
   for (const double restitution : {0.0, 0.4}) {
     SCOPED_TRACE(restitution);
@@ -244,7 +244,7 @@ Mechanism furuta_at_stops() {
   return furuta;
 }
 
-// A Furuta pendulum whose passive joint strikes: the arm gets its share of the impulse.
+// A Furuta pendulum whose passive joint hits a stop: the impulse also acts on the arm.
 TEST(StopMotion, OfAFurutaPendulumIsThatOfAnotherSimulator) {
   test_support::FurutaShape shape;
   shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
@@ -283,9 +283,9 @@ TEST(StopMotion, OfASlideIsThatOfAnotherSimulator) {
   expect_motion({carriage(0.0), 4.0}, Eigen::Vector2d(-0.4, 0.0), rig, 1e-6, {5, 1, 0});
 }
 
-// A carriage pressed on its buffer by the spring with 1.6 N and drawn back by the motor: it leaves
-// when the motor has overcome the spring and friction, which is counted once, and whose part it is
-// to hold when the spring is overcome alone. Both ways.
+// A spring presses a carriage on its buffer with 1.6 N, and the motor pulls it back. It must leave
+// when the motor exceeds spring and friction, which is counted once. Friction must hold it when
+// only the spring is exceeded. Both directions.
 TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
   for (const double side : {1.0, -1.0}) {
     for (const double coulomb : {0.0, 0.4}) {
@@ -303,7 +303,7 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
       EXPECT_EQ(counts.releases, 1);
       for (const MotionEvent& event : interval.log.events) {
         if (event.impact != nullptr) continue;
-        // The staircase of the control is a line from half a period on.
+        // The control's staircase equals a line from half a period on.
         EXPECT_NEAR(event.time, (1.6 + coulomb) / 2.0, 1e-3);
         EXPECT_EQ(event.contacts[0], contact_of(side));
       }
@@ -312,7 +312,7 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
   }
 }
 
-// Energy of motion and height never grows, and stays where nothing is lost.
+// Kinetic plus potential energy never grows, and is constant without losses.
 TEST(StopMotion, NeverGainsEnergy) {
   for (const double restitution : {0.0, 0.5, 1.0}) {
     SCOPED_TRACE(restitution);
@@ -336,7 +336,7 @@ TEST(StopMotion, NeverGainsEnergy) {
       impacts += happened(interval).impacts;
       state = interval.end;
       const double now = energy(state);
-      EXPECT_LE(now, last + 1e-7);  // Runge–Kutta steps of 1 ms, 50 of them
+      EXPECT_LE(now, last + 1e-7);  // 50 Runge–Kutta steps of 1 ms
       last = now;
     }
     EXPECT_GT(impacts, 5);
@@ -365,7 +365,7 @@ TEST(StopSlopes, PassTwoImpactsInOneStep) {
   expect_slopes({pendulum, 0.02, 10e-3}, Eigen::Vector2d(0.0, 1.1), {3, 0, 0});
 }
 
-// Rest forgets where the motion came from, and follows the stop.
+// Rest does not depend on the earlier motion, and follows the stop.
 TEST(StopSlopes, PassIntoRest) {
   const Mechanism dead = pendulum_at_stop(1.0, 0.3, 0.0);
   expect_slopes({dead, 0.8}, Eigen::Vector2d(0.6, 0.0), {1, 1, 0});
@@ -385,7 +385,7 @@ TEST(StopSlopes, PassReleaseFromRestUnderFriction) {
   expect_slopes(run, Eigen::Vector2d(0.02, 0.3), {2, 1, 1});
 }
 
-// A stop that follows from another parameter.
+// A stop position that is tied to another parameter.
 TEST(StopSlopes, FollowTies) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
   place_stop(pendulum, 0, -1.0, 0.3, 0.8);
@@ -411,8 +411,8 @@ TEST(StopSlopes, FollowTies) {
   EXPECT_LT((slopes[0].end.col(2 + place) - slope).norm(), 2e-5 * slope.norm());
 }
 
-// Nodes lie where an estimate puts them, a little beyond a stop too: there the joint is put at the
-// stop, from where motion depends on the stop and no more on where it was.
+// An estimate may put nodes slightly beyond a stop. The joint is then put at the stop, and the
+// motion depends on the stop's position instead of the node's.
 TEST(StopMotion, PutsAStartBeyondAStopAtIt) {
   const Mechanism pendulum = pendulum_at_stop(1.0, 0.1, 0.5);
   const StopRun run(pendulum, 0.2);

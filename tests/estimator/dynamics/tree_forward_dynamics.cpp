@@ -5,8 +5,8 @@
 namespace estimator {
 namespace {
 
-/// Friction that depends on the load depends on the acceleration: fixed-point rounds of the values
-/// and of their derivatives, each of which gains a factor of about μ.
+/// Load-dependent friction depends on the acceleration: fixed-point iterations of the values and of
+/// their derivatives, each of which reduces the error by a factor of about μ.
 constexpr int kLoadRounds = 40;
 constexpr double kForwardLoadTolerance = 1e-14;
 constexpr int kLoadDerivativeRounds = 6;
@@ -52,8 +52,8 @@ void TreeForwardDynamics<T>::add_friction(const Vector& rate, const Contacts& co
   }
 }
 
-/// M by columns: the inverse dynamics is affine in the accelerations. Hinges that stick get rows
-/// and columns of the identity.
+/// M by columns: the inverse dynamics is affine in the accelerations. Sticking joints get rows and
+/// columns of the identity.
 template <typename T>
 void TreeForwardDynamics<T>::assemble_mass_matrix(const Vector& angle, const Vector& rate,
                                                   const Vector& control, const Contacts& contacts) {

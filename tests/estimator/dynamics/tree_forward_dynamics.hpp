@@ -11,8 +11,8 @@
 
 namespace estimator {
 
-/// Continuous-time forward dynamics of a mechanism without loops, with dry friction as a
-/// set-valued law: a hinge that slips feels −sgn(ω) B(ω), one that sticks whatever holds it.
+/// Continuous-time forward dynamics of a mechanism without loops, with dry friction as a set-valued
+/// law: −sgn(ω) B(ω) on a slipping joint, any holding torque on a sticking one.
 ///
 /// Accelerations solve the inverse dynamics for given contacts. They are found with plain numbers;
 /// derivatives then follow from one linearised solve, dα = −M⁻¹ dρ at fixed α.
@@ -21,20 +21,20 @@ class TreeForwardDynamics {
  public:
   using Vector = JointVector<T>;
 
-  /// @param mechanism  without loops, at most kTreeHingesMax hinges
-  /// @param parameters one value a parameter of the mechanism, in its order
+  /// @param mechanism  without loops, at most kTreeHingesMax joints
+  /// @param parameters one value per parameter of the mechanism, in its order
   TreeForwardDynamics(const Mechanism& mechanism, const std::vector<T>& parameters);
 
   int hinge_count() const { return dynamics_.hinge_count(); }
 
-  /// Accelerations of all hinges; zero where they stick.
+  /// Accelerations of all joints; zero where they stick.
   void accelerate(const Vector& angle, const Vector& rate, const Vector& control,
                   const Contacts& contacts, Vector& acceleration);
 
-  /// Torque that friction needs to hold a hinge that sticks, after `accelerate` [N·m].
+  /// Friction torque that keeps a sticking joint at rest, after `accelerate` [N·m].
   double holding_torque(int hinge) const { return value_of(imbalance_[hinge]); }
 
-  /// Largest torque that friction can hold a hinge with, at the load after `accelerate` [N·m].
+  /// Largest holding torque of friction at a joint, at the load after `accelerate` [N·m].
   double holding_bound(int hinge) const { return value_of(dynamics_.dry_bound(hinge, T(0.0))); }
 
  private:

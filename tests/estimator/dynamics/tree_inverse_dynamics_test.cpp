@@ -25,7 +25,7 @@ Mechanism pendulum() {
   return mechanism;
 }
 
-// The pendulum with its centre of mass shifted by c along the axis: the hinge then carries moments
+// The pendulum with its centre of mass shifted by c along the axis: the joint then carries moments
 // across the axis.
 Mechanism overhung(double c) {
   Mechanism mechanism = pendulum();
@@ -57,9 +57,9 @@ TEST(TreeInverseDynamics, AsksForThePendulumsTorque) {
   }
 }
 
-// Each torque of the axis by itself, at a speed of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
-// whole turns of that difference left out (a rest of 2 or −2 rad puts half a turn of θ within its
-// reach), −τ_0, −K (u − k_e ω), J_shaft θ̈.
+// Each torque about the axis alone, at speeds of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
+// that difference modulo full turns (a rest angle of 2 or −2 rad makes it cross half a turn), −τ_0,
+// −K (u − k_e ω), J_shaft θ̈.
 TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
   constexpr double angle = 0.4, acceleration = -2.0, control = 1.5;
   const auto added = [&](const std::vector<std::pair<HingeQuantity, double>>& quantities, double at,
@@ -95,7 +95,7 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
   }
 }
 
-// The same spring of a SPOOK simulator, whose angles lie within half a turn of zero.
+// The same spring in a SPOOK simulator, whose angles are within half a turn of zero.
 TEST(TreeInverseDynamics, SpringsOfASimulatorKnowNoWholeTurnsEither) {
   HingeValues values{};
   values.stiffness = 0.3;
@@ -106,8 +106,8 @@ TEST(TreeInverseDynamics, SpringsOfASimulatorKnowNoWholeTurnsEither) {
   }
 }
 
-// γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω as the standard library has it, with γ₂ = rise + decay.
-// With none below zero the motion loses power at every speed.
+// γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω by the standard library, with γ₂ = rise + decay. With no
+// coefficient below zero the motion loses power at every speed.
 TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
   constexpr double kExcess = 0.8, kRise = 12.0, kDecay = 3.0, kCoulomb = 0.3, kSlope = 40.0;
   Mechanism mechanism = pendulum();
@@ -134,7 +134,7 @@ TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
   EXPECT_EQ(dynamics.dry_bound(0, 1.0), 0.0);
 }
 
-// τ_c + τ_δ exp(−ζ ω²), the same either way round.
+// τ_c + τ_δ exp(−ζ ω²), the same in both directions.
 TEST(TreeInverseDynamics, BoundsDryFrictionByStribecksLaw) {
   Mechanism mechanism = pendulum();
   mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.006;
@@ -146,11 +146,11 @@ TEST(TreeInverseDynamics, BoundsDryFrictionByStribecksLaw) {
   }
 }
 
-// What the smoothing of a load at zero takes off any other.
+// Error that the smoothing of the load at zero causes at any other load.
 constexpr double kSmoothedForce = 1.01e-4, kSmoothedMoment = 1.01e-5;
 
-// rμ times the magnitude of the force across the axis: the weight and what the swing adds along and
-// across the arm. How the frame lies about the axis does not matter.
+// rμ times the magnitude of the force across the axis: the weight, and the swing's forces along and
+// across the arm. The frame's rotation about the axis must not matter.
 TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
   Mechanism mechanism = pendulum();
   mechanism.hinge_parameter(0, HingeQuantity::kLoadFriction).value = 1e-3;
@@ -177,7 +177,7 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
   EXPECT_NEAR(bound_of(overhung(0.0), 0.3, 0.0, 0.0), 0.0, 1e-15);
 }
 
-// A hinge carries what hangs from it: the first of two links both weights, the second its own.
+// A joint carries all that hangs from it: the first of two links both weights, the second its own.
 TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
   Mechanism mechanism = make_chain({.links = 2, .mass = 0.2});
   mechanism.parameter(WorldQuantity::kGravity).value = kGravity;

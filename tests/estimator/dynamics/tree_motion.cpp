@@ -6,7 +6,7 @@
 namespace estimator {
 namespace {
 
-/// Instants within one step, of all hinges together, that are followed.
+/// Limit of the events within one step, of all joints together.
 constexpr int kEventsMax = 24;
 constexpr int kLocateRounds = 60;
 constexpr int kHalvings = 40;
@@ -82,8 +82,8 @@ void TreeMotion<T>::settle(JointState<T>& state, const MotionInput<T>& input) {
   }
 }
 
-/// Contact of a hinge at rest: held where friction can or must, else slipping the way it is driven.
-/// One that was held is let go at the bound itself, which is where it was found to break loose.
+/// Contact of a joint at rest: held if friction can or must hold it, otherwise slipping in the
+/// driven direction. One that was held is released at the bound itself, where it breaks loose.
 template <typename T>
 void TreeMotion<T>::change_contact(int hinge, JointState<T>& state, const Vector& control) {
   Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
@@ -96,7 +96,7 @@ void TreeMotion<T>::change_contact(int hinge, JointState<T>& state, const Vector
   if (spare < 0.0 || (was_held && spare == 0.0)) contact = contact_of(-held);
 }
 
-/// How far a contact is from ending: speed in its direction, or torque that friction has to spare.
+/// Distance of a contact from its end: speed in its direction, or remaining holding torque.
 template <typename T>
 double TreeMotion<T>::margin(int hinge, const JointState<T>& at, const Vector& control) {
   const Contact contact = at.contacts[static_cast<std::size_t>(hinge)];
@@ -105,7 +105,7 @@ double TreeMotion<T>::margin(int hinge, const JointState<T>& at, const Vector& c
   return dynamics_.holding_bound(hinge) - std::abs(dynamics_.holding_torque(hinge));
 }
 
-/// The time into the stretch at which the margin of a hinge vanishes, by regula falsi (Illinois).
+/// Time within the substep at which the margin of a joint vanishes, by regula falsi (Illinois).
 template <typename T>
 double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const ControlLine<T>& line,
                              const T& begin, double length) {
@@ -117,7 +117,7 @@ double TreeMotion<T>::locate(int hinge, const JointState<T>& from, const Control
   control_at(line, begin, control_);
   double low = 0.0, high = length;
   double at_low = margin(hinge, from, control_), at_high = margin_after(length);
-  // A hinge that has just been let go moves first and comes back: halve the time until it is away.
+  // A joint that was just released moves first and comes back: halve the time until it has moved.
   const bool let_go =
       at_low == 0.0 && from.contacts[static_cast<std::size_t>(hinge)] != Contact::kStick;
   for (int round = 0; let_go && !(at_low > 0.0) && round < kHalvings; ++round) {
@@ -162,9 +162,9 @@ typename TreeMotion<T>::Event TreeMotion<T>::first_event(const JointState<T>& fr
   return first;
 }
 
-/// Moves `state` to the instant at which a contact ends and gives its time, with derivatives: where
-/// a hinge stops, dt = −dω/ω̇ along every direction. Where it breaks loose accelerations are
-/// continuous, so it does not matter when.
+/// Moves `state` to the instant at which a contact ends and returns its time with derivatives: if a
+/// joint stops, dt = −dω/ω̇ along every direction. If it breaks loose, accelerations are
+/// continuous, so the time has no effect.
 template <typename T>
 T TreeMotion<T>::meet(int hinge, const ControlLine<T>& line, const T& begin, double time,
                       JointState<T>& state) {
@@ -191,7 +191,7 @@ T TreeMotion<T>::meet(int hinge, const ControlLine<T>& line, const T& begin, dou
   Contact& contact = state.contacts[static_cast<std::size_t>(hinge)];
   if (contact == Contact::kStick && !holds_) {
     dynamics_.accelerate(state.angle, state.rate, control, state.contacts, a1_);
-    contact = contact_of(-dynamics_.holding_torque(hinge));  // whatever rounding says of its bound
+    contact = contact_of(-dynamics_.holding_torque(hinge));  // despite round-off
   } else {
     change_contact(hinge, state, control);
   }

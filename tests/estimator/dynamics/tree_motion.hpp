@@ -14,60 +14,60 @@ struct JointState {
   Contacts contacts;
 };
 
-/// Controls over a stretch of a step, for every hinge a line in time. A signal that jumps takes
-/// several stretches.
+/// Controls over a substep, linear in time for every joint. A signal that jumps needs several
+/// substeps.
 template <typename T>
 struct ControlLine {
-  T begin, end;            ///< of the stretch, from the step's beginning [s]
-  JointVector<T> control;  ///< where the stretch begins
+  T begin, end;            ///< of the substep, from the step's start [s]
+  JointVector<T> control;  ///< at the start of the substep
   JointVector<T> slope;    ///< [1/s]
 };
 
-/// Controls over one step: stretches without gaps between them.
+/// Controls over one step: substeps without gaps between them.
 template <typename T>
 using MotionInput = std::vector<ControlLine<T>>;
 
-/// Integrates the equations of motion in time: classical Runge–Kutta steps of fourth order, cut at
-/// the instants at which a hinge stops, reverses or breaks loose. Between those instants the motion
-/// is smooth, so the order holds in spite of dry friction.
+/// Integrates the equations of motion in time: classical Runge–Kutta steps of fourth order, split
+/// at the instants at which a joint stops, reverses or breaks loose. Between these the motion is
+/// smooth, so the order holds in spite of dry friction.
 ///
 /// With T = Dual derivatives pass through these instants exactly: the instant moves with the
-/// parameters (what the literature calls saltation).
+/// parameters (in the literature: saltation).
 ///
-/// Where more instants crowd in one step than can be told apart, every hinge that stops is held for
-/// the rest of the step, which never drives it, and the step is counted.
+/// If there are too many events in one step to resolve, every joint that stops is held for the rest
+/// of the step, which never drives it, and the step is counted.
 template <typename T>
 class TreeMotion {
  public:
   using Vector = JointVector<T>;
 
-  /// @param mechanism  without loops, at most kTreeHingesMax hinges
-  /// @param parameters one value a parameter of the mechanism, in its order
+  /// @param mechanism  without loops, at most kTreeHingesMax joints
+  /// @param parameters one value per parameter of the mechanism, in its order
   TreeMotion(const Mechanism& mechanism, const std::vector<T>& parameters);
 
-  /// Contacts of a state at the beginning of a step from its rates; where a rate is zero, from
-  /// whether friction can hold.
+  /// Determines the contacts at the start of a step from the rates; at zero rate, from whether
+  /// friction can hold.
   void settle(JointState<T>& state, const MotionInput<T>& input);
 
-  /// Moves a state on by a step, to where its input ends.
+  /// Advances a state by a step, to the end of its input.
   void advance(JointState<T>& state, const MotionInput<T>& input);
 
-  /// Steps so far in which hinges were held because stick and slip alternated too fast to follow.
+  /// Steps so far in which joints were held because stick and slip alternated too fast to resolve.
   int unresolved_steps() const { return unresolved_steps_; }
 
-  /// Angle of a hinge `time` [s] after the beginning of the last step, by cubic Hermite
-  /// interpolation between its ends and instants.
+  /// Angle of a joint `time` [s] after the start of the last step, by cubic Hermite interpolation
+  /// between its ends and events.
   T angle_at(int hinge, double time) const;
 
  private:
-  /// A smooth stretch of a step; times from the step's beginning.
+  /// A smooth substep; times are from the step's start.
   struct Piece {
     T begin, end;
     Vector angle_begin, rate_begin, angle_end, rate_end;
   };
   struct Event {
     int hinge = -1;
-    double time = 0.0;  ///< from the beginning of the stretch [s]
+    double time = 0.0;  ///< from the start of the substep [s]
   };
 
   static void control_at(const ControlLine<T>& line, const T& time, Vector& control);
@@ -84,9 +84,9 @@ class TreeMotion {
 
   TreeForwardDynamics<T> dynamics_;
   std::vector<Piece> pieces_;
-  std::vector<bool> dry_;  // hinges with dry friction
-  int event_count_ = 0;    // instants met in this step
-  bool holds_ = false;     // hinges that stop, for the rest of the step
+  std::vector<bool> dry_;  // joints with dry friction
+  int event_count_ = 0;    // events in this step
+  bool holds_ = false;     // joints that stop, for the rest of the step
   int unresolved_steps_ = 0;
   JointState<T> trial_, probe_;
   Vector control_, angle_, rate_, a1_, a2_, a3_, a4_;

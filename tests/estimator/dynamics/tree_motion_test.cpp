@@ -59,10 +59,10 @@ Mechanism furuta_of(const test_support::ReferenceFuruta& rig) {
   return mechanism;
 }
 
-// Against equations of motion written down by hand: geometry, Coriolis terms, tilt, shaft, motor
-// and back-EMF each move the trajectory by orders of magnitude more than this. The table is the
-// order of convergence, 4 or better; a stage of the integrator that reads the wrong state lowers
-// it.
+// Compares with equations of motion written by hand. Geometry, Coriolis terms, tilt, shaft, motor
+// and back-EMF each change the trajectory by orders of magnitude more than the tolerance. The table
+// shows the order of convergence, 4 or better; an integrator stage that reads the wrong state
+// lowers it.
 TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
   test_support::ReferenceFuruta rig;
   rig.b_1 = 1e-3;
@@ -90,8 +90,8 @@ TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
   EXPECT_LT(before, 1e-6);
 }
 
-// Exact stick and slip with a Stribeck excess, over dozens of reversals until it rests. An instant
-// missed or a wrong decision between sticking and reversing leaves the reference at once.
+// Exact stick and slip with a Stribeck excess, over dozens of reversals until rest. A missed event
+// or a wrong decision between sticking and reversing departs from the reference at once.
 TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
   test_support::ReferencePendulum rig;
   rig.b = 2e-4;
@@ -117,13 +117,12 @@ TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
   EXPECT_LT((angles.col(0) - reference.col(0)).cwiseAbs().maxCoeff(), 1e-6);
 }
 
-// The other dynamics of the project, SPOOK in maximal coordinates, must be the limit of the same
-// equations: here for a hinge defined from child to parent and for two arms on one body, which no
-// reference simulator covers. SPOOK's error is of first order, so a step ten times smaller must
-// come ten times closer.
+// SPOOK in maximal coordinates must converge to the same motion, here for a joint described from
+// child to parent and for two arms on one body, which no reference simulator covers. SPOOK's error
+// is of first order, so a step ten times smaller must come ten times closer.
 TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
   Mechanism mechanism = make_chain({.links = 3});
-  // Link 3 hangs from link 1 instead of link 2, and its hinge names link 1 as the child.
+  // Link 3 hangs from link 1 instead of link 2, and its joint has link 1 as the child.
   mechanism.hinges[2].body_a = 0;
   test_support::describe_from_child(mechanism, 2);
   mechanism.hinge_parameter(2, HingeQuantity::kViscous).value = 2e-3;
@@ -149,9 +148,9 @@ TEST(TreeMotion, IsWhatSpookConvergesToOnABranchedTree) {
   EXPECT_LT(before, 5e-3);
 }
 
-// Friction that grows with the bearing load depends on the acceleration it causes. The pendulum's
-// equation with the magnitude of its bearing force, written down by hand, must hold at every state,
-// and how the hinge frame lies about the axis must not matter.
+// Friction that grows with the bearing load depends on the acceleration that it causes. The
+// pendulum's equation with the magnitude of its bearing force, written by hand, must hold at every
+// state. The rotation of the joint frame about the axis must not matter.
 TEST(TreeMotion, FeelsTheMagnitudeOfTheLoadOnABearingInAnyFrame) {
   const test_support::ReferencePendulum rig;
   const double friction = 2e-3;
@@ -182,8 +181,8 @@ TEST(TreeMotion, FeelsTheMagnitudeOfTheLoadOnABearingInAnyFrame) {
   }
 }
 
-// A wheel without gravity, driven against dry friction by B + a − c t: it lets go, and friction
-// catches it again at t = 2a/c, a quarter of the way through the step, a³/(1.5 c² J) further on.
+// A wheel without gravity, driven against dry friction by B + a − c t: it breaks loose, and
+// friction stops it at t = 2a/c, a quarter of the step, a³/(1.5 c² J) further on.
 class DrivenWheel {
  public:
   static constexpr double kStep = 4e-3, kBound = 0.01, kExcess = 5e-4, kFall = 1.0;
@@ -198,7 +197,7 @@ class DrivenWheel {
   static JointVector<double> one(double value) { return JointVector<double>::Constant(1, value); }
   static double reach() { return std::pow(kExcess, 3) / (1.5 * kFall * kFall * kInertia); }
 
-  // A stretch that begins `begin` into a step and pulls the wheel either way.
+  // A substep that starts `begin` into a step and drives the wheel in either direction.
   static ControlLine<double> pull(double direction, double begin, double end) {
     return {begin, end, one(direction * (kBound + kExcess)), one(-direction * kFall)};
   }
@@ -209,8 +208,8 @@ class DrivenWheel {
   Mechanism mechanism_;
 };
 
-// Where a hinge lets go its speed is zero, and so is that of the instant at which it stops again
-// within the step: taken for the same instant, the hinge is let go again and again, and then driven
+// A joint that breaks loose has zero speed, and so it has when it stops again within the step. If
+// both were taken for the same event, the joint would be released again and again, and then driven
 // backward by its own friction.
 TEST(TreeMotion, CatchesAHingeThatLetsGoAndStopsWithinAStep) {
   for (const double direction : {-1.0, 1.0}) {
@@ -227,10 +226,9 @@ TEST(TreeMotion, CatchesAHingeThatLetsGoAndStopsWithinAStep) {
   }
 }
 
-// Twenty pulls within a step, each of which rises through what friction can hold, make the wheel
-// let go and stop more often than is followed. It must then stand still rather than be moved by
-// friction, the step must be counted, and the next one, which has nothing unusual, must be exact
-// again.
+// Twenty pulls within a step, each of which exceeds the holding torque, make the wheel slip and
+// stop more often than is resolved. It must then stand still rather than be moved by friction, the
+// step must be counted, and the next, ordinary step must be exact again.
 TEST(TreeMotion, HoldsWhatChattersAndSaysSo) {
   constexpr int kPulls = 20;
   constexpr double kLength = 1e-3;  // of a pull
@@ -248,14 +246,14 @@ TEST(TreeMotion, HoldsWhatChattersAndSaysSo) {
   EXPECT_EQ(motion.unresolved_steps(), 1);
   EXPECT_EQ(state.rate[0], 0.0);
   EXPECT_GT(state.angle[0], 0.0);
-  // It lets go three quarters through a pull, and gains J ω = a T/8.
+  // It breaks loose after three quarters of a pull, and gains J ω = a T/8.
   motion.advance(state, {rise(0.0)});
   EXPECT_EQ(motion.unresolved_steps(), 1);
   EXPECT_NEAR(DrivenWheel::kInertia * state.rate[0], DrivenWheel::kExcess * kLength / 8.0, 1e-14);
 }
 
-// Derivatives along start and parameters against central differences, over a motion that stops,
-// sticks, breaks loose and reverses: what moves the instants must move with them.
+// Derivatives by start and parameters against central differences, over a motion that stops,
+// sticks, breaks loose and reverses. The event times must move with the parameters.
 TEST(TreeMotion, DifferentiatesThroughTheInstantsOfStickAndSlip) {
   test_support::ReferenceFuruta rig;
   rig.b_1 = 1e-3;

@@ -9,8 +9,8 @@
 namespace estimator {
 namespace {
 
-// Links of a chain turn about z alone, however far down; a Furuta's arm about its own z, its
-// pendulum about more than one direction; a cart about none.
+// All links of a planar chain turn about z alone; a Furuta's arm about its own z, its pendulum
+// about more than one direction; a cart about none.
 TEST(TurningAxis, IsThatOfAllHingesOnTheWayOrNone) {
   ChainDescription chain;
   chain.links = 3;

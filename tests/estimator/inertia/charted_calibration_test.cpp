@@ -19,7 +19,7 @@ using test_support::ReferenceFuruta;
 const std::vector<std::string> kMoments = {"B.J_xx", "B.J_yy", "B.J_zz",
                                            "B.J_xy", "B.J_xz", "B.J_yz"};
 
-/// A driven Furuta pendulum; every moment of its pendulum has an effect of its own.
+/// A driven Furuta pendulum in which every moment of inertia of the pendulum is identifiable.
 class Furuta : public testing::Test {
  protected:
   Furuta() {
@@ -80,8 +80,8 @@ std::string joined(const std::vector<std::string>& notes) {
   return text;
 }
 
-// The slopes of the cost along the chart's coordinates, and the logarithm of a mass, are those of
-// the residuals.
+// The gradient of the cost along the chart's coordinates, and by the logarithm of a mass, must
+// match the residuals.
 TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
   Mechanism mechanism = to_fit(1.4);
   mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter("B.m"))].free = true;
@@ -104,7 +104,7 @@ TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
     for (int i = 0; i < layout.arrow_size; ++i) {
       const double step = 1e-5;
       const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(layout.arrow_size, i);
-      // Coordinates grow by steps and shrink by factors: both curve by half the square of the step.
+      // Growth by steps and decrease by factors curve by half the square of the step.
       const double expected =
           (charted.evaluate_candidate(still, along) - charted.evaluate_candidate(still, -along)) /
           (2.0 * step);
@@ -113,7 +113,7 @@ TEST_F(Furuta, TheChainRuleIsThatOfTheCost) {
   }
 }
 
-// Charts are no reason to work on one thread.
+// The inertia parameterization must not prevent multithreading.
 TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
   const Mechanism mechanism = to_fit(1.4);
   CalibrationMonitor monitor;
@@ -123,7 +123,7 @@ TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
   EXPECT_EQ(ChartedProblem(*problem, mechanism, InertiaChart::kLogCholesky).threads(), 3);
 }
 
-// Of a body that can exist the estimate does not depend on the coordinates it was found in.
+// If the inertia is physically consistent, the estimate does not depend on the parameterization.
 TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
   rig_.J_Bxx = 3e-3;
   const Recording own = recording();
@@ -135,7 +135,7 @@ TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
     for (const double factor : {0.3, 1.5, 3.0}) {
       const Calibration charted = calibrate(to_fit(factor), {own}, with(chart));
       ASSERT_TRUE(charted.converged()) << to_string(chart) << " " << factor;
-      // From far away the noise levels, which are settled to 5 %, come out a little otherwise.
+      // From a distant start the noise levels, determined to 5 %, differ a little.
       const double tolerance = factor > 2.0 ? 0.1 : 0.01;
       EXPECT_LT(largest_difference(entries, charted), tolerance)
           << to_string(chart) << " " << factor;
@@ -149,13 +149,13 @@ TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
   }
 }
 
-// A sheet: noise asks for a body thinner than nothing in about half of all recordings. In the chart
-// every iterate can exist, and the border is told; entry by entry the result is told with the
-// nearest body that can, and what that costs: what the chart's own optimum costs.
+// A thin sheet: in about half of all recordings noise leads to an inconsistent inertia. In the
+// chart every iterate is consistent, and the feasibility boundary is reported. Entry by entry, the
+// nearest consistent inertia and its cost are reported, which equal the chart's optimum.
 TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
   rig_.J_Bxx = 1e-3;
   rig_.J_Byy = 4e-3;
-  rig_.J_Bzz = 3e-3;  // Σ_yy = 0: flat across the axis of its hinge
+  rig_.J_Bzz = 3e-3;  // Σ_yy = 0: flat across the axis of its joint
   int outside = 0;
   for (unsigned seed = 1; seed <= 6; ++seed) {
     const Recording own = recording(seed);
@@ -174,7 +174,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
         << joined(charted.notes);
     ASSERT_EQ(charted.principal.size(), 1U);
     EXPECT_TRUE(charted.principal[0].at_border);
-    // On the border the largest moment is the sum of the others, and so is its deviation known.
+    // On the boundary the largest moment is the sum of the others, and its deviation follows.
     const Eigen::Vector3d moments = charted.principal[0].moments;
     EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-3 * moments[2]);
     EXPECT_TRUE((charted.principal[0].deviations.array() > 0.0).all());
@@ -188,7 +188,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
   EXPECT_GE(outside, 1);
 }
 
-// What else than physics says of moments keeps them entries, and is told.
+// Other constraints on the moments require single entries, which is reported.
 TEST_F(Furuta, TiesAndBoundsOfItsOwnKeepEntries) {
   Mechanism mechanism = to_fit(1.0);
   EXPECT_TRUE(is_charted(mechanism, 1));
@@ -207,7 +207,7 @@ TEST_F(Furuta, TiesAndBoundsOfItsOwnKeepEntries) {
   expect_told("B.J_yy has bounds of its own");
   at("B.J_yy").upper = HUGE_VAL;
   at("B.J_xy").free = at("B.J_xz").free = false;
-  EXPECT_TRUE(is_charted(mechanism, 1));  // J_yz alone is free
+  EXPECT_TRUE(is_charted(mechanism, 1));  // only J_yz is free
   at("B.J_xz").value = 1e-5;
   expect_told("B.J_xz is held at another value than zero");
   at("B.J_xz").value = 0.0;

@@ -26,13 +26,13 @@ double least_second_moment(const Moments& moments) {
       .eigenvalues()[0];
 }
 
-/// Generic, axially symmetric, a ball, nearly flat.
+/// Generic, axially symmetric, a sphere, nearly flat.
 std::vector<Moments> bodies() {
   return {possible({1e-3, 4e-3, 9e-3}, {0.4, -1.1, 0.3}), possible({2e-3, 2e-3, 9e-3}, {1, 0, 0}),
           possible({5e-3, 5e-3, 5e-3}, {0, 1, 0}), possible({1e-7, 3e-3, 9e-3}, {0.2, 0.9, -0.7})};
 }
 
-// The chart goes through the body it is laid at; a turn lost or U taken lower would not.
+// The chart must contain the body it was made for. Catches a lost rotation, and U taken as lower.
 TEST(InertiaChart, GoesThroughWhereItIsLaid) {
   for (const InertiaChart kind : kCharts) {
     for (const Moments& body : bodies()) {
@@ -49,7 +49,7 @@ TEST(InertiaChart, SlopesMatchCentralDifferences) {
     for (const Moments& body : bodies()) {
       const SecondMomentChart chart(kind, kAllProducts, body);
       Eigen::VectorXd at = chart.start();
-      at.tail(3).array() += 0.01;  // off the symmetric place, too
+      at.tail(3).array() += 0.01;  // also off the symmetric point
       const Eigen::MatrixXd slopes = chart.slopes(at);
       for (int i = 0; i < chart.size(); ++i) {
         const Eigen::VectorXd step = kStep * Eigen::VectorXd::Unit(chart.size(), i);
@@ -62,7 +62,7 @@ TEST(InertiaChart, SlopesMatchCentralDifferences) {
   }
 }
 
-// Whatever step is taken, the body can exist; steps of ten units overshoot by far.
+// Any step gives a physically consistent inertia, even one of ten units, which overshoots by far.
 TEST(InertiaChart, AnyStepLeadsToABodyThatCanExist) {
   std::mt19937 random(7);
   std::normal_distribution<double> gaussian;
@@ -76,14 +76,14 @@ TEST(InertiaChart, AnyStepLeadsToABodyThatCanExist) {
         const Eigen::VectorXd at = chart.moved(chart.start(), step).cwiseMax(chart.lower());
         const Moments moved = chart.moments(at);
         ASSERT_TRUE(is_possible_inertia(inertia_matrix(moved)));
-        // As far as moments of such ratios tell: differences of them are rounded.
+        // As far as moments of such ratios resolve it: their differences have round-off.
         ASSERT_GT(least_second_moment(moved), -1e-14 * moved.cwiseAbs().maxCoeff());
       }
     }
   }
 }
 
-// Upward a step does what a linear model asks for; downward it never passes zero.
+// Upward, a step is that of the linear model; downward it never passes zero.
 TEST(InertiaChart, StepsGrowAsALinearModelHasIt) {
   EXPECT_DOUBLE_EQ(grown(2.0, 500.0), 1002.0);
   EXPECT_DOUBLE_EQ(grown(2.0, -3.0), 2.0 * std::exp(-3.0));
@@ -95,7 +95,7 @@ TEST(InertiaChart, StepsGrowAsALinearModelHasIt) {
   EXPECT_LT((chart.moments(chart.moved(chart.start(), step)) - linear).norm(), 1e-15);
 }
 
-// Products that are held at zero stay there, whichever one is free.
+// Products fixed at zero stay there, whichever one is free.
 TEST(InertiaChart, HoldsProductsAtZero) {
   for (int product = 0; product < 3; ++product) {
     Moments body = moments_of(inertia_from(Eigen::Vector3d(1e-3, 4e-3, 9e-3).asDiagonal()));
@@ -114,7 +114,7 @@ TEST(InertiaChart, HoldsProductsAtZero) {
   }
 }
 
-// A flat body is laid on the border, not at minus infinity.
+// A flat body is put on the boundary, not at minus infinity.
 TEST(InertiaChart, AFlatBodyIsAtTheBorder) {
   const Moments sheet = possible({0.0, 3e-3, 9e-3}, {0.3, 0.2, 0.1});
   for (const InertiaChart kind : kCharts) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kShare = 0.1;
 
-/// One body with a centre of mass of its own, drawn and now.
+/// One body with its own centre of mass, as in the CAD model and as estimated.
 Mechanism drawn_body() {
   Mechanism mechanism;
   mechanism.bodies = {{.name = "B", .drawing_deviation = kShare}};
@@ -42,7 +42,7 @@ Parameter& parameter(Mechanism& mechanism, const InertiaPrior& prior, int i) {
       .parameters[static_cast<std::size_t>(prior.parameters()[static_cast<std::size_t>(i)])];
 }
 
-/// The body, changed in every one of its ten parameters.
+/// The body with all ten parameters changed.
 Mechanism changed(const InertiaPrior& prior) {
   Mechanism mechanism = drawn_body();
   const double factors[] = {1.3, 0.8, 1.1, 1.4, 1.2, 0.9, 1.05, 0.7, 1.3, 0.8};
@@ -68,7 +68,7 @@ Eigen::Matrix4d pseudo_inertia(Mechanism mechanism, const InertiaPrior& prior,
   return P;
 }
 
-// The squares sum to 2/s² D whatever the frame and origin of both: D is written out here.
+// The squares must sum to 2/s² D in any frame and origin; D is written out here.
 TEST(InertiaPrior, IsTheDivergenceInAnyFrame) {
   const Mechanism drawing = drawn_body();
   const InertiaPrior prior(drawing, 0);
@@ -89,7 +89,7 @@ TEST(InertiaPrior, IsTheDivergenceInAnyFrame) {
 TEST(InertiaPrior, SlopesMatchCentralDifferences) {
   const Mechanism drawing = drawn_body();
   const InertiaPrior prior(drawing, 0);
-  // At the drawing the diagonal residuals have a series of their own.
+  // At the CAD values the diagonal residuals use a series expansion.
   for (Mechanism at : {drawing, changed(prior)}) {
     const InertiaPrior::Slopes slopes = prior.slopes(at);
     for (int i = 0; i < 10; ++i) {
@@ -105,8 +105,8 @@ TEST(InertiaPrior, SlopesMatchCentralDifferences) {
   }
 }
 
-// What the rig file promises: mass to s, the centre to s/√2 of the radius of gyration, a second
-// moment to s, each with all else as drawn.
+// The widths that the rig file promises: s for the mass, s/√2 of the radius of gyration for the
+// centre, s for a second moment, each with all others at the CAD values.
 TEST(InertiaPrior, IsAsWideAsItSays) {
   Mechanism drawing = drawn_body();
   for (int i = 3; i < 6; ++i) {

@@ -25,7 +25,7 @@ std::set<std::string> texts(const Mechanism& mechanism, unsigned seed = 1) {
   return texts;
 }
 
-/// Standard Denavit–Hartenberg: turn θ about z, then d along z, a along x, α about x.
+/// Standard Denavit–Hartenberg: rotate θ about z, then d along z, a along x, α about x.
 struct DhRow {
   double alpha, a, d;
 };
@@ -33,7 +33,7 @@ struct DhRow {
 /// A serial arm; link i carries the frame i of its row, at its end.
 Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
   Mechanism arm;
-  Eigen::Matrix3d z_to_x;  // hinge frame: x along the axis
+  Eigen::Matrix3d z_to_x;  // joint frame: x along the axis
   z_to_x << 0, 1, 0, 0, 0, 1, 1, 0, 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string name = std::to_string(i + 1);
@@ -55,7 +55,7 @@ Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
   std::uniform_real_distribution<double> even(0.5, 1.5);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto j = static_cast<int>(i);
-    // Of the joint from the end of the link, and of the centre of mass from both.
+    // Position of the joint from the end of the link, and of the centre of mass from both.
     const Eigen::Matrix3d tilt =
         Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
     const Eigen::Vector3d joint = -(tilt.transpose() * Eigen::Vector3d(rows[i].a, 0.0, rows[i].d));
@@ -96,20 +96,20 @@ TEST(InertialBase, OfAPumaHasThirtySix) {
   EXPECT_EQ(base.base.size(), 36U);
   EXPECT_EQ(base.standard.size(), 60U);
   const std::set<std::string> told = texts(make_arm(kPuma));
-  // The last wrist axes meet: its mass goes to the one before, and I_yy with I_xx.
+  // The last wrist axes intersect: the mass groups with the link before, and I_yy with I_xx.
   EXPECT_TRUE(told.contains("L6.I_xx − L6.I_yy"));
   EXPECT_TRUE(told.contains("L6.I_zz"));
   EXPECT_TRUE(told.contains("L6.mc_x"));
 }
 
-// Motors' shafts on the first joint, and on the second, whose axis is always across the first's, go
-// with their links' I about the axis; on the other four they can be told [Kha04, ch. 9].
+// The shafts of the first motor, and of the second, whose axis is always across the first's, group
+// with their links' I about the axis. The other four are identifiable [Kha04, ch. 9].
 TEST(InertialBase, GroupsTheFirstShaftsWithTheirLinks) {
   const InertialBase base = find_inertial_base(make_arm(kPuma, true));
   EXPECT_EQ(base.base.size(), 36U + 4U);
 }
 
-/// Torques of the whole inverse dynamics, moving.
+/// Torques of the full inverse dynamics, in motion.
 Eigen::VectorXd torques(const Mechanism& mechanism, const Eigen::VectorXd& q,
                         const Eigen::VectorXd& v, const Eigen::VectorXd& a) {
   TreeInverseDynamics<double> dynamics(mechanism, values_of(mechanism));
@@ -118,7 +118,7 @@ Eigen::VectorXd torques(const Mechanism& mechanism, const Eigen::VectorXd& q,
   return result;
 }
 
-// A change that leaves every base parameter changes no torque, of moving joints either.
+// A change that keeps every base parameter changes no torque, also in motion.
 TEST(InertialBase, AreAllThatTorquesDependOn) {
   const Mechanism arm = make_arm(kPuma);
   std::mt19937 random(4);
@@ -127,7 +127,7 @@ TEST(InertialBase, AreAllThatTorquesDependOn) {
     return Eigen::VectorXd(Eigen::VectorXd::NullaryExpr(6, [&] { return gaussian(random); }));
   };
   const Eigen::VectorXd q = some(), v = some(), a = some();
-  // More mass at the wrist's centre on link 6, that much less of it on link 5: nothing is felt.
+  // A point mass moved from link 5 to link 6 at the wrist's centre: no torque changes.
   Mechanism other = arm;
   const auto add_point_mass = [&](int body, double mass, const Eigen::Vector3d& centre_to_point) {
     const double m = other.parameter(body, BodyQuantity::kMass).value;
@@ -172,8 +172,8 @@ TEST(InertialBase, AreAllThatTorquesDependOn) {
   }
 }
 
-// Three links in a plane have nine; closed to a four-bar linkage they have one freedom, and show
-// fewer.
+// Three links in a plane have nine base parameters. Closed to a four-bar linkage they have one
+// degree of freedom and fewer base parameters.
 TEST(InertialBase, ALoopSeesLessOfEachLink) {
   const Mechanism open = make_chain({.links = 3, .length = 0.3});
   const Mechanism loop =
@@ -185,7 +185,7 @@ TEST(InertialBase, ALoopSeesLessOfEachLink) {
   EXPECT_GE(of_loop, 3U);
 }
 
-// A body on a fixed joint goes with what it is fixed to: no more is seen of both than of one.
+// A welded body groups with its parent: both together have the base parameters of one.
 TEST(InertialBase, OfFixedBodiesIsThatOfOne) {
   Mechanism pendulum = make_chain({.links = 1, .length = 0.3});
   pendulum.bodies.push_back({.name = "W"});
@@ -200,7 +200,7 @@ TEST(InertialBase, OfFixedBodiesIsThatOfOne) {
         parameter;
   }
   pendulum.parameters[static_cast<std::size_t>(pendulum.find_parameter("on.a_x"))].value = 0.05;
-  // The weld is 0.15 + 0.05 m from the hinge.
+  // The weld is 0.15 + 0.05 m from the joint.
   const std::set<std::string> expected = {"L1.I_zz + W.I_zz + 0.4 W.mc_x + 0.04 W.m",
                                           "L1.mc_x + W.mc_x + 0.2 W.m", "L1.mc_y + W.mc_y"};
   EXPECT_EQ(texts(pendulum), expected);

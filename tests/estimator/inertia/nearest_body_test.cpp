@@ -16,7 +16,7 @@ double cost(const Moments& step, const Covariance& covariance) {
   return step.dot(covariance.ldlt().solve(step));
 }
 
-// Against many bodies that can exist: none of them contradicts the data less.
+// Compared with many physically consistent bodies: none fits the data better.
 TEST(NearestBody, ContradictsTheDataLeast) {
   std::mt19937 random(5);
   std::normal_distribution<double> gaussian;
@@ -41,7 +41,7 @@ TEST(NearestBody, ContradictsTheDataLeast) {
   EXPECT_GT(possible, 200);
 }
 
-// What is held stays; where only J_zz may move it comes down to J_xx + J_yy.
+// Fixed entries stay. If only J_zz may move, it decreases to J_xx + J_yy.
 TEST(NearestBody, MovesWhatIsFreeAlone) {
   const Moments moments = (Moments() << 1.0, 2.0, 3.6, 0.0, 0.0, 0.0).finished();
   Covariance covariance = Covariance::Zero();

@@ -68,7 +68,7 @@ CalibrationOptions plain() {
   return options;
 }
 
-/// A Gaussian prior of the moment, `off` of its deviations from the truth.
+/// A Gaussian prior of the moment, `off` of its standard deviations from the truth.
 Calibration with_prior(double off, double share) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
@@ -79,7 +79,7 @@ Calibration with_prior(double off, double share) {
   return calibrate(mechanism, {swing(rig, "free", 3)}, plain());
 }
 
-// Beside the estimate stands what the data alone say: what a fit without the prior says.
+// The estimate from the data alone is reported too. It must equal that of a fit without the prior.
 TEST(Priors, AreToldBesideWhatTheDataAloneSay) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
@@ -87,9 +87,9 @@ TEST(Priors, AreToldBesideWhatTheDataAloneSay) {
   const Recording own = swing(rig, "free", 3);
   const Calibration without = calibrate(mechanism, {own}, plain());
   const ParameterEstimate& alone = find(without, "P.J_zz");
-  EXPECT_TRUE(std::isnan(alone.data_deviation));  // nothing was known beforehand
+  EXPECT_TRUE(std::isnan(alone.data_deviation));  // no prior
   EXPECT_TRUE(without.conflicts.empty());
-  // As sharp as the data, and two deviations off: the posterior lies halfway.
+  // As precise as the data, and two standard deviations off: the posterior lies halfway.
   Parameter& moment = at(mechanism, "P.J_zz");
   moment.prior_standard_deviation = alone.standard_deviation;
   moment.prior_mean = alone.value + 2.0 * alone.standard_deviation;
@@ -104,7 +104,7 @@ TEST(Priors, AreToldBesideWhatTheDataAloneSay) {
   EXPECT_TRUE(with.conflicts.empty());
 }
 
-// A prior that is wrong by many deviations is told, on either side, and a right one is not.
+// A prior that is wrong by many standard deviations is reported, a right one is not.
 TEST(Priors, ThatTheDataContradictAreTold) {
   EXPECT_TRUE(with_prior(0.0, 0.01).conflicts.empty());
   EXPECT_TRUE(with_prior(2.0, 0.1).conflicts.empty());
@@ -112,14 +112,14 @@ TEST(Priors, ThatTheDataContradictAreTold) {
     const Calibration wrong = with_prior(off, 0.1);
     ASSERT_EQ(wrong.conflicts.size(), 1U) << off;
     EXPECT_EQ(wrong.conflicts[0].parameter, "P.J_zz");
-    // The data know it far better than the prior: 6 deviations of the prior, but for noise.
+    // The data are far more precise than the prior, so it is off by 6 of its deviations.
     EXPECT_NEAR(wrong.conflicts[0].deviations, 6.0, 0.2);
     EXPECT_NEAR(wrong.conflicts[0].without, damped().J, 0.02 * damped().J);
   }
 }
 
-// Of a free swing mass and inertia are seen in proportion only: a drawing known to 5 % makes the
-// rest of it, and the data alone say so.
+// A free swing identifies only the ratio of mass and inertia. CAD values known to 5 % determine the
+// rest, and the estimate from the data alone reports the ratio.
 TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
@@ -136,13 +136,13 @@ TEST(Priors, ADrawingTellsWhatTheDataDoNot) {
   const ParameterEstimate& mass = find(result, "P.m");
   EXPECT_TRUE(std::isinf(mass.data_deviation));
   EXPECT_LT(mass.standard_deviation, 0.05 * rig.m);
-  // J_zz moves with the mass, and with it the small second moment across the rod by ten times that.
+  // J_zz moves with the mass, and so the small second moment across the rod by ten times as much.
   EXPECT_GT(mass.standard_deviation, 0.002 * rig.m);
   EXPECT_NEAR(mass.value, rig.m, 0.5 * mass.standard_deviation);
   EXPECT_TRUE(result.conflicts.empty()) << joined(result);
 }
 
-/// The pendulum with a weight fixed 0.05 m below its centre of mass in recordings called loaded*.
+/// The pendulum with a weight fixed 0.05 m below its centre of mass in recordings named loaded*.
 Mechanism weighted(const ReferencePendulum& rig, double weight) {
   Mechanism bare = pendulum(rig), mechanism = bare;
   mechanism.bodies.push_back({.name = "W", .only_in = {"loaded*"}});
@@ -156,7 +156,7 @@ Mechanism weighted(const ReferencePendulum& rig, double weight) {
   return mechanism;
 }
 
-/// The same in one body.
+/// The same as one body.
 ReferencePendulum loaded(const ReferencePendulum& rig, double weight) {
   ReferencePendulum both = rig;
   both.m = rig.m + weight;
@@ -166,8 +166,8 @@ ReferencePendulum loaded(const ReferencePendulum& rig, double weight) {
   return both;
 }
 
-// A known weight, put on for one of two recordings, tells mass and inertia, which neither recording
-// does: both come out at the truth.
+// A known weight, attached in one of two recordings, makes mass and inertia identifiable, which
+// neither recording does alone.
 TEST(Payload, TellsTheScaleOfInertias) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = weighted(rig, 0.2);
@@ -190,7 +190,7 @@ TEST(Payload, TellsTheScaleOfInertias) {
   EXPECT_NE(joined(alone).find("body W is there only in 'loaded*'"), std::string::npos);
 }
 
-// A weight that is free itself has no effect on what it was not on.
+// A weight that is itself free has no effect on recordings without it.
 TEST(Payload, HasNoEffectWhereItIsNot) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = weighted(rig, 0.3);
@@ -200,7 +200,7 @@ TEST(Payload, HasNoEffectWhereItIsNot) {
   ASSERT_TRUE(result.converged());
   const ParameterEstimate& weight = find(result, "W.m");
   EXPECT_NEAR(weight.value, 0.2, 3.5 * weight.standard_deviation);
-  // With it nowhere on, it is held, and the rest is what a pendulum alone gives.
+  // If no recording has it, it is fixed, and the rest equals the result for a bare pendulum.
   const Calibration alone = calibrate(mechanism, {free}, plain());
   EXPECT_NE(joined(alone).find("W.m has no effect on these recordings"), std::string::npos);
   Mechanism bare = pendulum(rig);
@@ -221,8 +221,8 @@ TEST(Payload, IsNamedByPatterns) {
   EXPECT_EQ(bodies_absent_in(mechanism, "data/free.csv"), std::vector<int>{1});
 }
 
-// Let go from rest, and known to be: the first speed of a short, noisy recording is taken from
-// there, and what follows from it is known better.
+// Released from rest, which is known: the initial speed of a short, noisy recording comes from the
+// prior, which makes dependent parameters more precise.
 TEST(Priors, OfHowARecordingBeginsCount) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);

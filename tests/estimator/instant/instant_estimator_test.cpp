@@ -44,8 +44,8 @@ Eigen::VectorXd normal_vector(Eigen::Index size, std::mt19937& random) {
   return Eigen::VectorXd::NullaryExpr(size, [&] { return normal(random); });
 }
 
-// What pushes from outside is left out of the unknowns and put into the readings' covariance. The
-// same with the pushes as unknowns that have a prior of their own must give the same.
+// External wrenches are not unknowns but enter the readings' covariance. The result must equal that
+// with the wrenches as unknowns with a prior of their own.
 TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const std::vector<InstantAxis> axes = rich_axes(mechanism);
@@ -81,16 +81,16 @@ TEST(InstantEstimator, MarginalisesWhatPushesFromOutside) {
   gradient.head(motions) -= prior.information * (estimate.motion - prior.mean);
   gradient.tail(pushes) -= estimate.outside.cwiseQuotient(push_deviation.cwiseAbs2());
   const Eigen::MatrixXd covariance = H.inverse();
-  // Beside the maximum of all unknowns by a small part of a deviation: the covariance of readings
-  // is that of the pushes' mean, which is zero, not of their estimate.
+  // Differs from the maximum over all unknowns by a fraction of a standard deviation: the readings'
+  // covariance uses the wrenches' mean, zero, instead of their estimate.
   const Eigen::VectorXd off = covariance * gradient;
   EXPECT_LT(off.cwiseQuotient(covariance.diagonal().cwiseSqrt()).cwiseAbs().maxCoeff(), 0.05);
   EXPECT_LT((estimate.covariance - covariance.topLeftCorner(motions, motions)).norm(),
             0.05 * estimate.covariance.norm());
 }
 
-// Errors must lie where the covariance says they do. Catches a weight, a derivative or a prior that
-// counts twice; what the program itself gets wrong cancels.
+// Errors must scatter as the covariance predicts. Catches a wrong weight or derivative, and a prior
+// that counts twice, but not errors in the program itself, which cancel.
 TEST(InstantEstimator, TellsHowSureItIs) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const std::vector<InstantAxis> axes = rich_axes(mechanism);
@@ -113,7 +113,7 @@ TEST(InstantEstimator, TellsHowSureItIs) {
     const Eigen::VectorXd error = estimate.motion - truth;
     squares += error.dot(estimate.covariance.llt().solve(error));
   }
-  // χ² of 15 unknowns in 200 draws: mean 15, deviation of the mean 0.39.
+  // χ² of 15 unknowns in 200 draws: mean 15, standard deviation of the mean 0.39.
   EXPECT_NEAR(squares / kDraws, static_cast<double>(truth.size()), 1.5);
 }
 
@@ -131,8 +131,8 @@ struct SensedChain {
   std::vector<InstantAxis> axes;
 };
 
-// From a prior that is 0.9 rad off a joint, descent ends in another maximum more often than not;
-// the search must find the right one. It cannot catch a search that is wider than it need be.
+// From a prior that is 0.9 rad off at a joint, descent usually ends in another maximum; the search
+// must find the right one. Does not catch a search that is wider than necessary.
 TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
   constexpr int kLinks = 8, kDraws = 20;
   const SensedChain chain(kLinks);
@@ -166,7 +166,7 @@ TEST(MotionSearch, FindsTheMotionThatDescentMisses) {
   EXPECT_GE(by_search, kDraws - 1);
 }
 
-// Readings that are no numbers must not come back as a motion.
+// Readings that are not numbers must not give a motion.
 TEST(MotionSearch, FindsNothingInWhatIsNoNumber) {
   const SensedChain chain(2);
   const auto rows = static_cast<Eigen::Index>(chain.axes.size());

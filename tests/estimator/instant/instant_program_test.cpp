@@ -34,8 +34,8 @@ Eigen::VectorXd some_unknowns(int count) {
   return unknowns;
 }
 
-// Every derivative is made of the same recording, so only differences of the values can tell that
-// one is missing, of the wrong sign or in the wrong column.
+// All derivatives come from the same recorded program, so only differences of the values reveal a
+// missing one, a wrong sign or a wrong column.
 TEST(InstantProgram, DerivativesAreThoseOfItsValues) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   InstantProgram program(mechanism, every_axis(mechanism), true);
@@ -58,8 +58,8 @@ TEST(InstantProgram, DerivativesAreThoseOfItsValues) {
   }
 }
 
-// d'Alembert: a push from outside does the work that joints do not have to. A wrong frame, point or
-// sign of the push shows, whichever way derivatives are taken.
+// d'Alembert: the work of an external wrench is work that the joints do not have to do. Catches a
+// wrong frame, point or sign of the wrench, whichever way derivatives are computed.
 TEST(InstantProgram, PushesFromOutsideDoTheWorkOfJoints) {
   const estimator::Mechanism mechanism = test_support::spatial_tree();
   const int n = mechanism.hinge_count();
@@ -93,8 +93,8 @@ TEST(InstantProgram, PushesFromOutsideDoTheWorkOfJoints) {
   }
 }
 
-// The equations of motion of more joints than integrators take: a recording knows no such bound.
-// The weight of a long hanging chain rests on its first joint.
+// The equations of motion for more joints than the integrators support: a recorded program has no
+// such limit. The weight of a long hanging chain loads its first joint.
 TEST(InstantProgram, TakesMoreJointsThanIntegratorsDo) {
   const int n = 2 * estimator::kTreeHingesMax;
   const estimator::Mechanism mechanism = estimator::make_chain({.links = n, .mass = 0.1});

@@ -14,8 +14,8 @@ using estimator::InstantQuantity;
 using estimator::MotionModel;
 using estimator::MotionPrior;
 
-// One joint whose angle is read: everything is linear, so the smoother must give the least squares
-// of all readings, all steps and the prior at once, and the filter that of the readings so far.
+// One joint with an encoder: all is linear, so the smoother must give the least-squares solution of
+// all readings, steps and the prior, and the filter that of the readings so far.
 TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
   constexpr int kCount = 12;
   constexpr double kNoise = 0.01;
@@ -34,7 +34,7 @@ TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
   const double h = model.period, q = model.jerk[0] * model.jerk[0];
   Eigen::Matrix3d F, Q;
   F << 1.0, h, h * h / 2.0, 0.0, 1.0, h, 0.0, 0.0, 1.0;
-  // ∫ g gᵀ over a period, g(s) = (s²/2, s, 1): what white noise does to the state.
+  // ∫ g gᵀ over a period, g(s) = (s²/2, s, 1): the process noise of the state.
   Q.setZero();
   constexpr int kParts = 20000;
   for (int i = 0; i < kParts; ++i) {
@@ -72,8 +72,8 @@ TEST(MotionFilter, IsTheLeastSquaresOfTheRecordWhereAllIsLinear) {
   }
 }
 
-// Two starts, one of them at a motion that one instant cannot rule out: the instants after it must.
-// A pendulum's specific force along the link tells the cosine of its angle alone.
+// Two starts, one of them a wrong motion that the first instant cannot exclude; later ones must. A
+// pendulum's specific force along the link determines only the cosine of its angle.
 TEST(MotionFilter, GoesOnWithTheStartThatTheRecordBearsOut) {
   estimator::Mechanism mechanism = estimator::make_chain({.links = 1});
   InstantEstimator estimator(

@@ -11,8 +11,8 @@
 
 namespace test_support {
 
-/// A trunk on a slide that carries two arms of two turning links each, no two axes parallel, with
-/// an inertial sensor at the end of each arm.
+/// A trunk on a prismatic joint that carries two arms of two revolute links each, no two axes
+/// parallel, with an inertial sensor at the end of each arm.
 inline estimator::Mechanism spatial_tree() {
   using Eigen::AngleAxisd, Eigen::Vector3d;
   estimator::Mechanism mechanism;
@@ -44,7 +44,7 @@ inline estimator::Mechanism spatial_tree() {
   return mechanism;
 }
 
-/// All that its inertial sensors read.
+/// All axes of its inertial sensors.
 inline std::vector<estimator::InstantAxis> inertial_axes(const estimator::Mechanism& mechanism) {
   std::vector<estimator::InstantAxis> axes;
   for (int i = 0; i < mechanism.inertial_count(); ++i) {

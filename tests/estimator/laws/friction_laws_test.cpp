@@ -13,12 +13,12 @@
 #include "estimator/model/ties.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
-// What every law of the list must keep, one that is added tomorrow too.
+// Properties of every friction law in the list, including ones added later.
 
 namespace estimator {
 namespace {
 
-/// A joint of that kind with friction of every law.
+/// A joint of that type with friction of every law.
 Mechanism with_every_law(JointKind kind) {
   Mechanism mechanism = make_pendulum();
   mechanism.hinges[0].kind = kind;
@@ -34,7 +34,7 @@ FrictionLaws::On<double> laws_of(const Mechanism& mechanism) {
       [&](int place) { return mechanism.hinge_parameter(0, friction_quantity(place)).value; });
 }
 
-/// The force that a law makes, whatever kind of law it is.
+/// The force of a law, of either kind.
 template <typename Law>
 double force_of(const Law& law, double rate, double load_force, double load_moment) {
   double force = 0.0;
@@ -45,9 +45,9 @@ double force_of(const Law& law, double rate, double load_force, double load_mome
   return force;
 }
 
-// Units agree with the formula: by a clock that is fast by a share r, rates are less by r and
-// forces by 2 r, and a law whose quantities follow by their units makes such a force. A power that
-// is off by one is off by r, a million times what is left out, r².
+// Units must match the formula. With a clock that is fast by a fraction r, rates are lower by r and
+// forces by 2 r, and a law whose quantities scale by their units gives such a force. A power that
+// is off by one gives an error r, a million times the neglected r².
 TEST(FrictionLaws, HaveTheUnitsOfTheirFormula) {
   constexpr double kRate = 1e-6, kSpeed = 0.7, kForce = 2.0, kMoment = 0.4;
   for (const JointKind kind : {JointKind::kRevolute, JointKind::kPrismatic}) {
@@ -68,7 +68,7 @@ TEST(FrictionLaws, HaveTheUnitsOfTheirFormula) {
   }
 }
 
-// No law drives a joint, and a steepness is the slope at rest, which no other exceeds.
+// No law drives a joint, and a steepness is the largest slope, which is at rest.
 TEST(FrictionLaws, OpposeTheMotion) {
   std::mt19937 random(5);
   std::lognormal_distribution<double> size(0.0, 1.0);
@@ -86,7 +86,7 @@ TEST(FrictionLaws, OpposeTheMotion) {
       if constexpr (HasNoJump<Law>) {
         EXPECT_EQ(law.torque(-speed), -law.torque(speed)) << Law::kWhat;
         EXPECT_LE(law.torque(speed), law.steepness() * speed * (1.0 + 1e-12)) << Law::kWhat;
-        // Third derivatives leave 1e-10, and round-off as much where one slope is far below
+        // Third derivatives cause 1e-10, and round-off as much where one slope is far below
         // another.
         const double near = 1e-5 / largest;
         EXPECT_NEAR(law.torque(near) / near, law.steepness(), 1e-6 * law.steepness()) << Law::kWhat;
@@ -95,8 +95,8 @@ TEST(FrictionLaws, OpposeTheMotion) {
   }
 }
 
-// Names would collide in rig files, results or on the command line, and a term without a start or
-// without a size would not be compared.
+// Duplicate names would collide in rig files, results or on the command line. A term without a
+// start value or size would not be compared.
 TEST(FrictionLaws, AreNamedOnceAndCanBeCompared) {
   for (const bool slides : {false, true}) {
     std::set<std::string> fields, symbols;

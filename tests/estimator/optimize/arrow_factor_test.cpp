@@ -60,9 +60,9 @@ double relative_error(const Eigen::MatrixXd& actual, const Eigen::MatrixXd& expe
 
 class ArrowFactorOnLayout : public ::testing::TestWithParam<ArrowLayout> {};
 
-// Every quantity of the sweep against dense linear algebra: catches a node eliminated too early, a
-// block added to the wrong rows, padding that leaks, and a wrong sign anywhere. Random normal
-// equations of this size have condition numbers up to 1e5 or so, hence 1e-9.
+// Compares every quantity of the elimination with dense linear algebra. Catches a node eliminated
+// too early, a block added to the wrong rows, padding that leaks, and a wrong sign. Random normal
+// equations of this size have condition numbers up to about 1e5, hence 1e-9.
 TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
   const ArrowLayout layout = GetParam();
   std::mt19937 random(1234);
@@ -103,8 +103,8 @@ TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
   }
 }
 
-// A second sweep with another damping must not see anything of the first one, not even of one that
-// stopped half way at a bad pivot.
+// A second elimination with another damping must not depend on the first one, even if that stopped
+// half way at a bad pivot.
 TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
   const ArrowLayout layout = GetParam();
   std::mt19937 random(99);
@@ -131,8 +131,8 @@ TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ArrowFactorOnLayout, ::testing::ValuesIn(kLayouts));
 
-// One Levenberg–Marquardt step against dense QR of the stacked system, the route that does not
-// square the condition number: pins the normal equations as a whole.
+// One Levenberg–Marquardt step compared with dense QR of the stacked system, which does not square
+// the condition number. Tests the normal equations as a whole.
 TEST(ArrowFactor, UnconstrainedStepAgreesWithDenseQr) {
   std::mt19937 random(5);
   for (const ArrowLayout& layout : kLayouts) {
@@ -156,8 +156,8 @@ TEST(ArrowFactor, UnconstrainedStepAgreesWithDenseQr) {
   }
 }
 
-// A node that no residual touches is a zero pivot: without damping that must be reported, with
-// damping the node must stay where it is and its neighbours must not notice.
+// A node that no residual involves is a zero pivot. Without damping that must be reported. With
+// damping the node must stay in place without effect on its neighbours.
 TEST(ArrowFactor, UnobservedNodeFailsUndampedAndStaysPutDamped) {
   const ArrowLayout layout{5, 6, 1, 3};
   std::mt19937 random(8);
@@ -175,11 +175,10 @@ TEST(ArrowFactor, UnobservedNodeFailsUndampedAndStaysPutDamped) {
   EXPECT_TRUE(node_step.allFinite());
 }
 
-// Parameters of which one does nothing, two act only through their sum, and one acts just as a
-// shift of the nodes does: H is singular, yet with damping the step is unique, and it must be the
-// dense one. Catches a scale taken from the Schur complement instead of H, and a zero scale. The
-// damping of 1e-4 bounds the condition of the damped system by 1e4 times that of the random part,
-// hence 1e-8.
+// Of these parameters one has no effect, two act only through their sum, and one acts like a shift
+// of the nodes. H is singular, yet with damping the step is unique, and it must be the dense one.
+// Catches a scale taken from the Schur complement instead of H, and a zero scale. The damping of
+// 1e-4 limits the condition of the damped system to 1e4 times that of the random part, hence 1e-8.
 TEST(ArrowFactor, DampedStepOfRankDeficientParametersAgreesWithDenseQr) {
   constexpr double kDamping = 1e-4;
   std::mt19937 random(15);
@@ -215,8 +214,8 @@ TEST(ArrowFactor, DampedStepOfRankDeficientParametersAgreesWithDenseQr) {
   }
 }
 
-// An infinite residual or Jacobian must come back as data. 1e200 squares to infinity, which also
-// catches code that looks for NaN alone.
+// An infinite residual or Jacobian must be reported. 1e200 squares to infinity, which also catches
+// code that tests for NaN only.
 TEST(ArrowFactor, NonFiniteEntriesAreReported) {
   const ArrowLayout layout{6, 4, 2, 3};
   std::mt19937 random(21);
@@ -232,7 +231,7 @@ TEST(ArrowFactor, NonFiniteEntriesAreReported) {
   }
 }
 
-// What one sweep comes to, and a step.
+// All results of one elimination, and a step.
 std::vector<Eigen::MatrixXd> all_of(ArrowFactor& factor) {
   Eigen::VectorXd step;
   factor.solve_nodes(Eigen::VectorXd::Ones(factor.arrow_scale().size()), step);
@@ -246,9 +245,9 @@ std::vector<Eigen::MatrixXd> all_of(ArrowFactor& factor) {
           Eigen::MatrixXd::Constant(1, 1, factor.node_decrease())};
 }
 
-// Sums of rounded numbers depend on their order: an estimate would change from machine to machine
-// if blocks were added as their threads end. The chains are of several windows of any number of
-// threads, the last of which is not full.
+// Rounded sums depend on their order: if blocks were added as their threads end, an estimate would
+// differ between machines. The chains have several windows for any number of threads, and the last
+// is not full.
 TEST(ArrowFactor, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
   std::mt19937 random(31);
   for (const ArrowLayout& layout : {ArrowLayout{700, 4, 2, 9}, ArrowLayout{701, 3, 0, 2}}) {
@@ -294,7 +293,7 @@ TEST(ArrowFactor, LinearizesOnTheThreadsOfItsProblem) {
   EXPECT_EQ(begun, problem.block_count());
 }
 
-// Models refuse by exceptions, in any window and thread; the next sweep must not see them.
+// Models refuse by exceptions, in any window and thread. The next elimination must not be affected.
 TEST(ArrowFactor, ThrowsWhatLinearizingThrows) {
   const ArrowLayout layout{300, 4, 1, 3};
   std::mt19937 random(33);

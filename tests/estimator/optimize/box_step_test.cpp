@@ -23,8 +23,8 @@ struct BoxProblem {
   double value(const Eigen::VectorXd& x) const { return 0.5 * x.dot(S * x) + s.dot(x); }
 };
 
-// Smallest value over all 3^p choices of lower, free and upper per variable: minimise over the
-// free ones, keep what is feasible.
+// Smallest value over all 3^p choices of lower, free and upper per variable: minimizes over the
+// free ones and keeps feasible results.
 double brute_force_minimum(const BoxProblem& problem) {
   const int p = static_cast<int>(problem.s.size());
   int choices = 1;
@@ -101,7 +101,7 @@ TEST(BoxStep, ReachesTheBestOfAllActiveSets) {
     }
     with_active_bounds += result.at_bound.any() ? 1 : 0;
   }
-  EXPECT_GT(with_active_bounds, 3000);  // the problems do test bounds
+  EXPECT_GT(with_active_bounds, 3000);  // bounds are active
 }
 
 // Without bounds it must be the plain solve.
@@ -132,7 +132,7 @@ TEST(BoxStep, SingularMatrixGivesABoundedMinimizer) {
   }
 }
 
-// A parameter without any effect must not move, and a zero matrix must not divide by zero.
+// A parameter without any effect must not move, and a zero matrix must not be divided by.
 TEST(BoxStep, ParameterWithoutEffectStaysPut) {
   Eigen::MatrixXd S = Eigen::MatrixXd::Zero(2, 2);
   S(0, 0) = 2.0;
@@ -146,10 +146,9 @@ TEST(BoxStep, ParameterWithoutEffectStaysPut) {
   EXPECT_EQ(nothing.step, Eigen::Vector2d(0.0, 0.0));
 }
 
-// Curvature below the floor is taken for rounding and raised to it: a gradient that belongs to it
-// moves the parameter by as much as the floor allows, and no further. Just above, it counts as it
-// is; and a matrix that has none of its own is taken for the identity. Both hold in the scaled
-// matrix, whatever the units.
+// Curvature below the floor is treated as round-off and raised to it, so the step along it is
+// limited. Just above, it is used unchanged. A zero matrix is replaced by the identity. All in the
+// scaled matrix, independent of units.
 TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
   const double infinity = std::numeric_limits<double>::infinity();
   constexpr double kLargest = 100.0;  // eigenvalue of the scaled matrix
@@ -174,7 +173,7 @@ TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
   EXPECT_EQ(none.step, Eigen::Vector2d(-0.5, 2.0));
 }
 
-// A descent direction along a null direction runs into the box, not to infinity.
+// Descent along a null direction ends at the box, not at infinity.
 TEST(BoxStep, FlatDescentEndsAtTheBox) {
   const Eigen::MatrixXd S = Eigen::MatrixXd::Constant(2, 2, 1.0);
   const BoxStep result = solve_box_step(S, Eigen::Vector2d(1.0, -1.0), Eigen::Vector2d::Ones(),

@@ -47,9 +47,9 @@ const ArrowLayout kCovarianceLayouts[] = {{1, 4, 1, 2},   {9, 6, 2, 4},  {12, 5,
                                           {10, 9, 1, 13}, {6, 7, 0, 3},  {7, 3, 3, 5},
                                           {8, 12, 2, 12}, {15, 6, 2, 0}, {6, 24, 1, 13}};
 
-// Every quantity against dense formulas that share no step with the sweep: QR projection instead of
-// Cholesky, the full inverse instead of a selected one. Catches a response of the wrong sign, a
-// block paired with the wrong nodes of the window, and groups that are mixed up.
+// Compares every quantity with dense formulas that share no step with the elimination: QR
+// projection instead of Cholesky, the full inverse instead of a selected one. Catches a response of
+// the wrong sign, a block paired with the wrong nodes, and exchanged groups.
 TEST(Covariance, AgreesWithDenseFormulas) {
   std::mt19937 random(31);
   for (const ArrowLayout& layout : kCovarianceLayouts) {
@@ -102,9 +102,9 @@ TEST(Covariance, AgreesWithDenseFormulas) {
   }
 }
 
-// The definition of a covariance: the scatter of the estimates over repeated noise, here with noise
-// unlike what the weights of the fit assume, so that the sandwich differs from S⁻¹ severalfold.
-// The relative standard error of a variance from 4000 draws is √(2/4000) = 2.2 %; five of it pass.
+// The covariance must match the scatter of the estimates over repeated noise, here with noise other
+// than the weights assume, so that the sandwich differs from S⁻¹ severalfold. The relative standard
+// error of a variance from 4000 draws is √(2/4000) = 2.2 %; the tolerance is five of it.
 TEST(Covariance, MatchesTheScatterOfRepeatedEstimates) {
   constexpr int kDraws = 4000;
   constexpr double kTolerance = 5.0 * 0.0224;
@@ -134,10 +134,9 @@ TEST(Covariance, MatchesTheScatterOfRepeatedEstimates) {
   }
 }
 
-// Variance components from the statistics must be unbiased: with noise of known variance per group,
-// cost / (rows − effective parameters) has that mean only if the traces are those of the right
-// group. Equal variances, since only then is the weighted fit the efficient one the formula
-// assumes.
+// Variance components from the statistics must be unbiased. With known variances per group, cost /
+// (rows − effective parameters) has that mean only if the traces are those of the right group.
+// Variances are equal, since only then is the weighted fit efficient, as the formula assumes.
 TEST(Covariance, EffectiveParametersMakeVariancesUnbiased) {
   constexpr int kDraws = 400;
   const ArrowLayout layout{30, 3, 1, 4};
@@ -165,14 +164,14 @@ TEST(Covariance, EffectiveParametersMakeVariancesUnbiased) {
     }
   }
   for (int g = 0; g < kGroups; ++g) {
-    // The variance of a sum of squares, and of an estimated trace, is at most 2 x freedom.
+    // A sum of squares, and an estimated trace, have a variance of at most 2 x freedom.
     const double scatter = 1.0 / kDraws + 1.0 / estimator::NodeTrace::kProbes;
     EXPECT_NEAR(mean[g] / freedom[g], 1.0, 5.0 * std::sqrt(2.0 * scatter / freedom[g]));
   }
 }
 
-// Two parameters that act only through 2a + b, and one that does nothing: the null directions must
-// be exactly these, the others must keep the covariance they would have without them.
+// Two parameters act only through 2a + b, and one has no effect. The null directions must be
+// exactly these, and the others must keep the covariance that they have without them.
 TEST(Covariance, NullDirectionsAreFoundAndLeaveTheRestAlone) {
   const ArrowLayout layout{10, 4, 2, 5};
   std::mt19937 random(5);
@@ -209,8 +208,8 @@ TEST(Covariance, NullDirectionsAreFoundAndLeaveTheRestAlone) {
               trace_tolerance(43.0, information.groups[0].rows - 43.0));
 }
 
-// A parameter whose effect the nodes absorb completely has a large H_ii and no information at all.
-// The difference H_χχ − H_χx H_xx⁻¹ H_xχ would leave rounding noise of either sign in its place.
+// A parameter whose effect the nodes absorb completely has a large H_ii but no information. The
+// difference H_χχ − H_χx H_xx⁻¹ H_xχ would leave round-off of either sign in its place.
 TEST(Covariance, AbsorbedParameterIsUndetermined) {
   const ArrowLayout layout{6, 3, 1, 2};
   std::mt19937 random(12);
@@ -227,7 +226,7 @@ TEST(Covariance, AbsorbedParameterIsUndetermined) {
   EXPECT_EQ(information.undetermined, (std::vector<bool>{false, true}));
 }
 
-// A parameter at its bound is fixed: it has no scatter and lends none to the others.
+// A parameter at its bound is fixed: it has no scatter and adds none to the others.
 TEST(Covariance, ParameterAtBoundIsFixed) {
   const ArrowLayout layout{8, 4, 1, 3};
   std::mt19937 random(9);
@@ -238,7 +237,7 @@ TEST(Covariance, ParameterAtBoundIsFixed) {
     copy.arrow_jacobian = block.arrow_jacobian.leftCols(2);
     without.add(copy);
   }
-  problem.lower[2] = 0.0;  // where it stands
+  problem.lower[2] = 0.0;  // at its value
   const ParameterInformation information = compute_information(problem);
   EXPECT_EQ(information.at_bound, Eigen::Vector3i(0, 0, -1));
   const ParameterCovariance result = compute_covariance(information, Eigen::VectorXd::Ones(1));
@@ -251,7 +250,7 @@ TEST(Covariance, ParameterAtBoundIsFixed) {
   EXPECT_EQ(result.correlation(0, 2), 0.0);
 }
 
-// Nodes that nothing determines make the answer meaningless, which must be said.
+// Undetermined nodes make the result meaningless, which must be reported.
 TEST(Covariance, UndefinedProblemIsNotValid) {
   std::mt19937 random(4);
   LinearChainProblem problem = make_random_chain({4, 3, 1, 2}, random);

@@ -23,8 +23,8 @@ double after_gain(double gain_ratio) {
   return damping.value();
 }
 
-// 1 − (2ρ − 1)³ between a hundredth and a third. ρ = 0.95 lies between the two limits: a square in
-// place of the cube gives 0.19. A step much better than predicted counts as perfect.
+// 1 − (2ρ − 1)³, limited to between 0.01 and 1/3. ρ = 0.95 lies between the limits: a square
+// instead of the cube gives 0.19. A step much better than predicted counts as perfect.
 TEST(Damping, FallsTheMoreTheBetterAStepWasPredicted) {
   EXPECT_DOUBLE_EQ(after_gain(1e-4), 1.0 / 3.0);
   EXPECT_DOUBLE_EQ(after_gain(0.5), 1.0 / 3.0);
@@ -33,7 +33,7 @@ TEST(Damping, FallsTheMoreTheBetterAStepWasPredicted) {
   EXPECT_DOUBLE_EQ(after_gain(3.0), 0.01);
 }
 
-// By 2, 4, 8; a step that is taken begins the row anew.
+// By 2, 4, 8; an accepted step restarts the sequence.
 TEST(Damping, GrowsFasterAndFasterUntilAStepIsTaken) {
   Damping damping = damping_from(1.0);
   for (const double expected : {2.0, 8.0, 64.0}) {
@@ -46,7 +46,7 @@ TEST(Damping, GrowsFasterAndFasterUntilAStepIsTaken) {
   EXPECT_DOUBLE_EQ(damping.value(), 1.28);
 }
 
-// A factorisation that fails raises a hundredfold and leaves the row of steps alone.
+// A failed factorization raises it a hundredfold without changing that sequence.
 TEST(Damping, RoundingRaisesItAHundredfold) {
   Damping damping = damping_from(1.0);
   EXPECT_TRUE(damping.raise_for_rounding());
@@ -55,7 +55,7 @@ TEST(Damping, RoundingRaisesItAHundredfold) {
   EXPECT_DOUBLE_EQ(damping.value(), 200.0);
 }
 
-// Never below the smallest, never above the largest, and told there; from zero it can grow.
+// It stays between smallest and largest, and the largest is reported. It can grow from zero.
 TEST(Damping, StaysInItsRange) {
   Damping low = damping_from(2e-6);
   low.lower(1.0);

@@ -22,7 +22,7 @@ double largest(const Eigen::MatrixXd& A) { return A.cwiseAbs().maxCoeff(); }
 
 TEST(SymmetricEigen, GivesTheMatrixBackWithValuesAscending) {
   const Eigen::MatrixXd A = random_covariance(7, 1) - 5.0 * Eigen::MatrixXd::Identity(7, 7);
-  Eigen::MatrixXd lower = A;  // what stands above the diagonal is not read
+  Eigen::MatrixXd lower = A;  // entries above the diagonal are not read
   lower.triangularView<Eigen::StrictlyUpper>().setConstant(1e3);
   const SymmetricEigen eigen = symmetric_eigen(lower);
   EXPECT_LT(largest(eigen.vectors * eigen.values.asDiagonal() * eigen.vectors.transpose() - A),
@@ -83,7 +83,7 @@ TEST(SymmetricFactor, SaysWhatItCannotEliminate) {
   EXPECT_TRUE(SymmetricFactor(Eigen::Matrix2d::Identity()).ok());
 }
 
-// Of few rows as well: a short recording has fewer equations than there are unknowns.
+// Also with few rows: a short recording has fewer equations than unknowns.
 TEST(TriangularFactor, HasTheSquareOfTheMatrix) {
   for (const Eigen::Index rows : {40, 5, 3}) {
     const Eigen::MatrixXd A = random_matrix(rows, 5, 15);
@@ -98,7 +98,7 @@ TEST(TriangularFactor, HasTheSquareOfTheMatrix) {
 TEST(LeastSquares, TakesTheSmallestOfAllSolutions) {
   const Eigen::MatrixXd tall = random_matrix(8, 3, 9);
   Eigen::MatrixXd A(8, 4);
-  A << tall, tall.col(0) + tall.col(1);  // the last column says nothing new
+  A << tall, tall.col(0) + tall.col(1);  // the last column is a linear combination
   const Eigen::VectorXd b = random_matrix(8, 1, 10);
   const Eigen::VectorXd x = least_squares(A, b);
   EXPECT_LT(largest(A.transpose() * (A * x - b)), 1e-12);

@@ -27,7 +27,7 @@ using test_support::RotationChainProblem;
 
 using test_support::kNaN;
 
-// Dynamic from the start: converting fixed-size vectors makes g++ 12 see array bounds violated.
+// Dynamic from the start: converting fixed-size vectors makes g++ 12 report array bounds.
 Eigen::VectorXd vector(std::initializer_list<double> values) {
   return Eigen::Map<const Eigen::VectorXd>(values.begin(),
                                            static_cast<Eigen::Index>(values.size()));
@@ -108,8 +108,8 @@ FunctionProblem arctangent(double start) {
 }
 
 // Two independent implementations of different algorithms must find the same optimum of the same
-// residuals. Catches a gradient that is not that of the cost, a retraction on the wrong side, and
-// an early stop. Relative tolerance 1e-8 of the cost is far below the effect of any of these.
+// residuals. Catches a gradient that does not match the cost, a retraction on the wrong side, and
+// an early stop. All have effects far above the tolerance of 1e-8 of the cost.
 TEST(LevenbergMarquardt, FindsTheOptimumOfCeres) {
   std::mt19937 random(17);
   RotationChain chain = test_support::make_rotation_chain(60, random);
@@ -122,9 +122,9 @@ TEST(LevenbergMarquardt, FindsTheOptimumOfCeres) {
   EXPECT_LE(summary.iterations, 10);
 }
 
-// The same with bounds that hold three parameters away from the free optimum. The optimum in a box
-// is not the free optimum cut off at the box, which this would catch. It is optimal if it agrees
-// with Ceres on the others and if the cost falls outward at all three.
+// The same with bounds that keep three parameters from the free optimum. The optimum in a box is
+// not the free optimum clipped to the box, which this would catch. It is optimal if the other
+// parameters agree with Ceres and the cost falls outward at all three.
 TEST(LevenbergMarquardt, FindsTheOptimumInABox) {
   std::mt19937 random(18);
   RotationChain chain = test_support::make_rotation_chain(60, random);
@@ -151,7 +151,7 @@ TEST(LevenbergMarquardt, FindsTheOptimumInABox) {
   EXPECT_LT((problem.arrow() - chain.chi).cwiseAbs().maxCoeff(), 1e-6);
 }
 
-// A linear problem is solved by its first step; only the damping of 1e-8 is left to the second.
+// A linear problem is solved by its first step; the second only corrects the damping of 1e-8.
 TEST(LevenbergMarquardt, LinearProblemTakesTwoSteps) {
   std::mt19937 random(6);
   LinearChainProblem problem =
@@ -166,10 +166,10 @@ TEST(LevenbergMarquardt, LinearProblemTakesTwoSteps) {
   EXPECT_LT((problem.arrow() - expected.tail(5)).norm(), 1e-9 * expected.norm());
 }
 
-// On a linear problem the cost is the quadratic that the step minimises, so every decrease must be
-// the predicted one: with damping that shortens each step, with states and parameters together, and
-// with a parameter that a bound stops. Catches a term of the prediction that is left out, counted
-// twice or halved; the optimum would hardly show it.
+// On a linear problem the cost is exactly the quadratic that the step minimizes, so every decrease
+// must equal the predicted one: with damping that shortens each step, with states and parameters
+// together, and with a parameter stopped by a bound. Catches a term of the prediction that is
+// missing, doubled or halved; the optimum would hardly reveal it.
 TEST(LevenbergMarquardt, EveryDecreaseOnALinearProblemIsThePredictedOne) {
   std::mt19937 random(7);
   for (const bool bounded : {false, true}) {
@@ -194,8 +194,8 @@ TEST(LevenbergMarquardt, EveryDecreaseOnALinearProblemIsThePredictedOne) {
   }
 }
 
-// Bounds of 1e-6 and 0 side by side must come back exactly. A build was once seen to turn the lower
-// bounds (1e-6, 1e-6, 0, 0) into 1e-6 each; run in every build flavour, this would show it.
+// Bounds of 1e-6 and 0 side by side must be returned exactly. A build once turned the lower bounds
+// (1e-6, 1e-6, 0, 0) into 1e-6 each; the test runs in every build type.
 TEST(LevenbergMarquardt, BoundsAreKeptToTheLastBit) {
   const Eigen::VectorXd lower = vector({1e-6, 1e-6, 0.0, 0.0});
   const Eigen::VectorXd pull =
@@ -219,7 +219,7 @@ TEST(LevenbergMarquardt, BoundsAreKeptToTheLastBit) {
   }
 }
 
-// A start at a bound from which the cost falls inward must leave it, one from which it falls
+// A start at a bound from which the cost falls inward must leave it. One from which it falls
 // outward must stay and count as converged.
 TEST(LevenbergMarquardt, StartAtABoundIsHeldOnlyIfTheCostFallsOutward) {
   const auto residual = [](const Eigen::VectorXd& x) {
@@ -251,8 +251,8 @@ TEST(LevenbergMarquardt, StartOutsideTheBoxIsMovedOntoIt) {
   EXPECT_NEAR(problem.arrow()[1], 0.25, 1e-8);
 }
 
-// Records must tell the truth: costs never rise, the last one is the summary's, the arrow is the
-// point's. The valley of Rosenbrock makes this a nontrivial sequence with rejected steps.
+// Records must be consistent: costs never rise, the last one is the summary's, the parameters are
+// the point's. Rosenbrock's valley gives a nontrivial sequence with rejected steps.
 TEST(LevenbergMarquardt, HistoryIsConsistentAndMonotone) {
   FunctionProblem problem = rosenbrock({-1.2, 1.0});
   std::vector<IterationRecord> seen;
@@ -284,9 +284,9 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedAndNotTaken) {
   EXPECT_LE(std::abs(problem.candidates - rejected - summary.iterations), 1);
 }
 
-// A circle held by a weight of 1e2, and the optimum further along it: every straight step leaves
-// the circle and raises the cost. Without a second chance for such steps the solver needs 20 short
-// ones.
+// A circle with a weight of 1e2, and the optimum further along it: every straight step leaves the
+// circle and raises the cost. Unless steps may raise the cost for a while, 20 short ones are
+// needed.
 TEST(LevenbergMarquardt, RoundsANarrowBend) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
@@ -338,7 +338,7 @@ TEST(LevenbergMarquardt, UndefinedStartFailsWithoutMoving) {
   EXPECT_EQ(solve(undefined_parameter).termination, Termination::kNumericalFailure);
 }
 
-// A finite cost with NaN derivatives cannot give a step: the loop must end all the same.
+// A finite cost with NaN derivatives gives no step: the loop must end.
 TEST(LevenbergMarquardt, UndefinedJacobianEndsTheLoop) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) { return Eigen::VectorXd(x); },
@@ -348,9 +348,9 @@ TEST(LevenbergMarquardt, UndefinedJacobianEndsTheLoop) {
   EXPECT_LT(problem.linearizations, 50);
 }
 
-// A kink at the optimum, small against the other residuals as dry friction is: next to it every
-// undamped step is rejected, and damped ones achieve less than predicted. The solver must end soon,
-// at the kink, and call that neither a tolerance met nor a failure.
+// A kink at the optimum, small compared with the other residuals, as dry friction is. Near it every
+// undamped step is rejected, and damped ones achieve less than predicted. The solver must soon end
+// at the kink and report neither a tolerance met nor a failure.
 TEST(LevenbergMarquardt, KinkEndsWithoutFurtherDecrease) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
@@ -364,7 +364,7 @@ TEST(LevenbergMarquardt, KinkEndsWithoutFurtherDecrease) {
   const LmSummary summary = solve(problem);
   EXPECT_EQ(summary.termination, Termination::kNoFurtherDecrease) << to_string(summary.termination);
   EXPECT_TRUE(is_converged(summary.termination));
-  // One more unit of 1e-7 of the cost of 1 moves x by 1e-7/(2·1e-4) = 5e-4.
+  // 1e-7 of the cost of 1 moves x by 1e-7/(2·1e-4) = 5e-4.
   EXPECT_NEAR(problem.arrow()[0], 0.0, 1e-3);
   EXPECT_NEAR(problem.arrow()[1], 2.0, 1e-3);
   EXPECT_LT(problem.candidates, 150);
@@ -395,8 +395,8 @@ TEST(LevenbergMarquardt, FarFromWhereItShouldComeThreeStepsMustGainMore) {
   EXPECT_EQ(summary.iterations, 4) << "the first three gain a quarter, the next a 64th";
 }
 
-// With the gradient's sign wrong no damping gives descent: the solver must say so, in finitely many
-// trials, and leave the point alone.
+// With the gradient's sign wrong no damping gives descent. The solver must report that after
+// finitely many trials and not move the point.
 TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {
   FunctionProblem problem([](const Eigen::VectorXd& x) { return Eigen::VectorXd(x); },
                           [](const Eigen::VectorXd&) { return -Eigen::MatrixXd::Identity(2, 2); },
@@ -408,8 +408,8 @@ TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {
   EXPECT_LT(problem.candidates, 50);
 }
 
-// Two parameters act only through their sum and a third not at all. The solver must converge at
-// the usual speed and leave the null directions near where they were.
+// Two parameters act only through their sum and a third has no effect. The solver must converge at
+// the usual speed and hardly move along the null directions.
 TEST(LevenbergMarquardt, NullDirectionsDoNotDisturb) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
@@ -451,7 +451,7 @@ TEST(LevenbergMarquardt, IterationLimitIsReported) {
   EXPECT_EQ(summary.iterations, 2);
 }
 
-// A start at a perfect fit has nothing to divide by: zero cost and zero gradient.
+// At a perfect fit cost and gradient are zero, so nothing may be divided by them.
 TEST(LevenbergMarquardt, PerfectStartConvergesAtOnce) {
   FunctionProblem problem = rosenbrock({1.0, 1.0});
   const LmSummary summary = solve(problem);

@@ -47,7 +47,7 @@ int LinearChainProblem::max_block_rows() const {
   return rows;
 }
 
-// Leaves old content around what it writes, as the contract of a reused buffer allows.
+// Leaves old content around the written part, as the contract of a reused buffer allows.
 void LinearChainProblem::linearize(int index, ResidualBlock& out) const {
   const ResidualBlock& block = blocks_[static_cast<std::size_t>(index)];
   const int columns = block.node_span * layout_.node_size;

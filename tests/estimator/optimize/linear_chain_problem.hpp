@@ -9,7 +9,7 @@
 namespace test_support {
 
 /// A linear least-squares problem r = r₀ + J x on a chain, as blocks and as dense matrices: the
-/// ground truth for everything that works on the arrow structure.
+/// reference for all code that works on the arrow structure.
 class LinearChainProblem : public estimator::LeastSquaresProblem {
  public:
   LinearChainProblem(const estimator::ArrowLayout& layout, int group_count)
@@ -76,15 +76,15 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   Eigen::VectorXd arrow_, candidate_arrow_, marked_arrow_;
 };
 
-/// What make_random_chain puts into a problem besides one square block per node.
+/// Optional content of make_random_chain's problem besides one square block per node.
 struct RandomChainOptions {
-  bool uncoupled_segments = false;  ///< no block reaches across every fifth node
-  bool prior = true;                ///< a block on the parameters alone
+  bool uncoupled_segments = false;  ///< no block spans any fifth node
+  bool prior = true;                ///< a block on parameters only
   int group_count = 3;
 };
 
 /// A full-rank problem with random blocks of every span and of 1 to node_size + 2 rows, and taller
-/// ones that tell of some parameters alone.
+/// ones that involve some parameters only.
 LinearChainProblem make_random_chain(const estimator::ArrowLayout& layout, std::mt19937& random,
                                      const RandomChainOptions& options = {});
 

@@ -11,9 +11,9 @@
 namespace test_support {
 
 /// A nonlinear chain on SO(3) x R³ with shared parameters and box bounds: a vehicle whose turn
-/// rates are measured with unknown scale and bias and whose speed has an unknown gain, seen from
-/// landmarks through a camera with an unknown offset. Its residuals are templates, so that the same
-/// code gives Jets here and automatic derivatives to Ceres.
+/// rates are measured with unknown scale and bias and whose speed has an unknown gain, located by
+/// landmarks through a camera with an unknown offset. Its residuals are templates: the same code is
+/// evaluated with Jets here and differentiated automatically by Ceres.
 struct RotationChain {
   static constexpr int kParameters = 8;  ///< scale (3), bias (3), speed gain, camera offset
   static constexpr int kNodeSize = 6;    ///< tangent: rotation (body frame), translation
@@ -94,7 +94,7 @@ struct RotationChain {
 /// A drive of `node_count` poses with noise, and a start well off the truth.
 RotationChain make_rotation_chain(int node_count, std::mt19937& random);
 
-/// RotationChain for the solver under test.
+/// RotationChain as a problem for the solver under test.
 class RotationChainProblem : public estimator::LeastSquaresProblem {
  public:
   explicit RotationChainProblem(RotationChain chain);
@@ -128,9 +128,9 @@ class RotationChainProblem : public estimator::LeastSquaresProblem {
   Eigen::VectorXd candidate_chi_;
 };
 
-/// Minimises the same residuals with Ceres, without bounds but with some parameters held at their
-/// value (its own treatment of bounds stops far from the optimum here). Returns Σ‖r‖² and moves
-/// `chain` to the optimum.
+/// Minimizes the same residuals with Ceres, without bounds but with some parameters fixed (its own
+/// treatment of bounds stops far from the optimum here). Returns Σ‖r‖² and moves `chain` to the
+/// optimum.
 double solve_with_ceres(RotationChain& chain, const std::vector<int>& held = {});
 
 }  // namespace test_support

@@ -9,7 +9,7 @@ namespace {
 
 using estimator::IterationRecord;
 
-/// One parameter that should be `target`, and that a step changes fourfold at most.
+/// One parameter with the optimum `target`, which a step may change at most fourfold.
 class OneParameter final : public estimator::LeastSquaresProblem {
  public:
   OneParameter(double start, double target, double growth)
@@ -41,7 +41,7 @@ class OneParameter final : public estimator::LeastSquaresProblem {
   double x_, target_, growth_, candidate_ = 0.0, marked_ = 0.0;
 };
 
-/// Values on the way, until it is all but there.
+/// Iterates until close to the target.
 std::vector<double> way(double start, double target, double growth) {
   OneParameter problem(start, target, growth);
   std::vector<double> values;
@@ -54,15 +54,15 @@ std::vector<double> way(double start, double target, double growth) {
   return values;
 }
 
-// Up and down by the factor, and no farther than the optimum; a linear problem would be solved at
-// once.
+// Up and down by the factor, and no farther than the optimum. Without the limit a linear problem
+// would be solved at once.
 TEST(StepGrowth, LimitsStepsUpAndDown) {
   EXPECT_EQ(way(1.0, 100.0, 4.0), (std::vector{1.0, 4.0, 16.0, 64.0}));
   EXPECT_EQ(way(1.0, 0.01, 4.0), (std::vector{1.0, 0.25, 0.0625, 0.015625}));
   EXPECT_EQ(way(1.0, 3.9, 4.0), (std::vector{1.0}));
 }
 
-// From zero and below there is no factor to grow by.
+// From zero or below there is no factor to limit.
 TEST(StepGrowth, LimitsNothingElse) {
   EXPECT_EQ(way(1.0, 100.0, HUGE_VAL), (std::vector{1.0}));
   EXPECT_EQ(way(0.0, 100.0, 4.0), (std::vector{0.0}));

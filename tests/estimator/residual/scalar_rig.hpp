@@ -13,7 +13,7 @@
 
 namespace test_support {
 
-/// A pose as in estimator::Pose, in any scalar.
+/// A pose as in estimator::Pose, in any scalar type.
 template <typename T>
 struct ScalarPose {
   Eigen::Matrix<T, 3, 1> r;
@@ -31,18 +31,18 @@ Eigen::Matrix<T, 6, 1> difference(const ScalarPose<T>& b, const ScalarPose<T>& a
   return delta;
 }
 
-/// An angle less the whole turns nearest to it.
+/// An angle minus the nearest whole number of full turns.
 template <typename T>
 T within_a_turn(const T& angle) {
   using std::floor;
   return angle - 2.0 * M_PI * floor(angle / (2.0 * M_PI) + 0.5);  // floor has no derivative
 }
 
-/// Hinge angles, constraint violations and constraint rows of a mechanism written once more, in a
-/// scalar of the caller's choice: with ceres::Jet they differentiate themselves. Shares with the
-/// estimator the description of a mechanism, and no arithmetic.
+/// Joint angles, constraint violations and constraint rows of a mechanism, written again in any
+/// scalar type: with ceres::Jet they are differentiated automatically. Shares the description of a
+/// mechanism with the estimator, but no arithmetic.
 ///
-/// Any graph of hinges; sizes are template arguments so that nothing allocates.
+/// Any graph of joints; sizes are template arguments so that nothing allocates.
 template <int kBodies, int kHinges>
 class ScalarRig {
  public:
@@ -68,27 +68,27 @@ class ScalarRig {
     }
   }
 
-  /// Value of a parameter: χ's where it is free.
+  /// Value of a parameter: from χ if it is free.
   template <typename T>
   T value(int index, const T* chi) const {
     const int position = position_[at(index)];
     return position < 0 ? T(mechanism_.parameters[at(index)].value) : chi[position];
   }
 
-  /// Holonomic violations g, five a hinge.
+  /// Holonomic violations g, five per joint.
   template <typename T>
   Rows<T> violation(const Poses<T>& q, const T* chi) const {
     return from_hinges<T>(q, chi, [](int, const Geometry<T>& geometry) { return geometry.g; });
   }
 
-  /// G v, five a hinge.
+  /// G v, five per joint.
   template <typename T>
   Rows<T> violation_rate(const Poses<T>& q, const Vector<T>& v, const T* chi) const {
     return from_hinges<T>(
         q, chi, [&](int j, const Geometry<T>& geometry) { return apply(j, geometry, v); });
   }
 
-  /// Hinge angle up to whole turns: twice the half angle of the twist about the axis.
+  /// Joint angle up to full turns: twice the half angle of the twist about the axis.
   template <typename T>
   T angle(int hinge, const Poses<T>& q) const {
     using std::atan2;
@@ -102,10 +102,10 @@ class ScalarRig {
  protected:
   using HingeQuantity = estimator::HingeQuantity;
 
-  /// A hinge at one configuration, world frame.
+  /// A joint at one configuration, world frame.
   template <typename T>
   struct Geometry {
-    std::array<Vector3<T>, 2> arm;  ///< c on body a and on body b; the ground's is not used
+    std::array<Vector3<T>, 2> arm;  ///< c on body a and on body b; unused for the ground
     Vector3<T> x, y, z;             ///< axes of frame b
     Vector3<T> n_y, n_z;
     Row5<T> g;
@@ -113,7 +113,7 @@ class ScalarRig {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  /// Body on one side of a hinge, 0 for a and 1 for b: negative for the ground.
+  /// Body on one side of a joint, 0 for a and 1 for b: negative for the ground.
   int body_of(int hinge, int side) const {
     const estimator::Hinge& h = mechanism_.hinges[at(hinge)];
     return side == 0 ? h.body_a : h.body_b;
@@ -124,7 +124,7 @@ class ScalarRig {
   T hinge_value(int hinge, HingeQuantity quantity, const T* chi) const {
     return value(mechanism_.index_of_hinge(hinge, quantity), chi);
   }
-  /// Whether a quantity can differ from zero.
+  /// Whether a quantity may be non-zero.
   bool acts(int index) const {
     return position_[at(index)] >= 0 || mechanism_.parameters[at(index)].value != 0.0;
   }
@@ -168,7 +168,7 @@ class ScalarRig {
     return geometry;
   }
 
-  /// A_j y: velocity of the hinge's point and axes, side a less side b.
+  /// A_j y: velocity of the joint's point and axes, side a minus side b.
   template <typename T>
   Row5<T> apply(int j, const Geometry<T>& geometry, const Vector<T>& y) const {
     Row5<T> rows = Row5<T>::Zero();
@@ -216,7 +216,7 @@ class ScalarRig {
     return rows;
   }
 
-  std::vector<int> position_;  ///< of each parameter in χ, −1 where fixed
+  std::vector<int> position_;  ///< of each parameter in χ, −1 if fixed
 };
 
 }  // namespace test_support

@@ -8,12 +8,12 @@
 
 namespace test_support {
 
-/// The impulse residual of estimator::StepResidual written once more, from its definition
+/// The impulse residual of estimator::StepResidual written again from its definition
 ///
-///   r = M_w (w − φ),   M_w = M + Aᵀ Σ_w⁻¹ A,   [M −Aᵀ; A Σ][φ; λ] = [p; c],
+///    r = M_w (w − φ),   M_w = M + Aᵀ Σ_w⁻¹ A,   [M −Aᵀ; A Σ][φ; λ] = [p; c],
 ///
-/// in any scalar. This is how one who fits a rig with Ceres would write it: blocks and cross
-/// products in place of dense rows, and nothing computed that the rig does not have.
+/// in any scalar type. A user who fits a rig with Ceres would write it like this: blocks and cross
+/// products instead of dense rows, computing only terms that the rig has.
 template <int kBodies, int kHinges>
 class ScalarStep : public ScalarRig<kBodies, kHinges> {
   using Base = ScalarRig<kBodies, kHinges>;
@@ -39,8 +39,8 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     }
   }
 
-  /// @param v, w     velocities before and after the step, (v, ω) a body in the world frame
-  /// @param control  mean control of each motorised hinge
+  /// @param v, w     velocities before and after the step, (v, ω) per body in the world frame
+  /// @param control  mean control of each motorised joint
   /// @param chi      free parameters
   template <typename T>
   Vector<T> residual(const Poses<T>& q, const Vector<T>& v, const Vector<T>& w, const T* control,
@@ -80,7 +80,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     return weigh(bodies, hinges, miss);
   }
 
-  /// Inertia each row constrains: the scale of its weighting.
+  /// Inertia that each row constrains: the scale of its weighting.
   const Eigen::Matrix<double, 5 * kHinges, 1>& row_inertia() const { return row_inertia_; }
 
  private:
@@ -96,7 +96,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
   using Base::acts, Base::hinge_acts, Base::hinge_value, Base::mechanism_, Base::at;
   using Base::apply, Base::add_reaction, Base::body_of, Base::sign_of;
 
-  static constexpr int kLoadRounds = 60;  ///< values and derivatives settle long before
+  static constexpr int kLoadRounds = 60;  ///< values and derivatives converge long before
 
   template <typename T>
   struct Body {
@@ -124,7 +124,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     return false;
   }
 
-  /// γ, Σ and Σ_w⁻¹ of a hinge.
+  /// γ, Σ and Σ_w⁻¹ of a joint.
   void set_row_scales(int j) {
     const estimator::Hinge& hinge = mechanism_.hinges[at(j)];
     const double h = settings_.step;
@@ -254,7 +254,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     return S;
   }
 
-  /// Turns of a body that unit multipliers give: J⁻¹ [c × e_x, c × e_y, c × e_z, n_y, n_z].
+  /// Rotations of a body due to unit multipliers: J⁻¹ [c × e_x, c × e_y, c × e_z, n_y, n_z].
   template <typename T>
   static Eigen::Matrix<T, 3, 5> unit_turns(const Body<T>& body,
                                            const typename Base::template Geometry<T>& geometry,
@@ -270,8 +270,8 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     return turn;
   }
 
-  /// Adds what hinge j sees on one side of five motions of that body: turns, and for the first
-  /// three a shift along each axis.
+  /// Adds the velocities at joint j on one side due to five motions of that body: rotations, and
+  /// for the first three also a shift along each axis.
   template <typename T, typename Matrix>
   void add_mobility(const Hinges<T>& hinges, int j, int side, const Eigen::Matrix<T, 3, 5>& turn,
                     const T& shift, int first_column, Matrix& S) const {
@@ -287,7 +287,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     }
   }
 
-  /// Axis impulse T of a hinge but for the load-dependent friction.
+  /// Axis impulse T of a joint, without the load-dependent friction.
   template <typename T>
   T axis_impulse(int j, const Hinge<T>& hinge, const Poses<T>& q, const T& control,
                  const T* chi) const {
@@ -332,7 +332,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     return relative;
   }
 
-  /// Multipliers that load the bearings: the predicted ones, or the explicit form's own.
+  /// Multipliers that load the bearings: the predicted ones, or those of the explicit form.
   template <typename T>
   Rows<T> bearing_multipliers(const Hinges<T>& hinges, const Vector<T>& w, const Rows<T>& c,
                               const Rows<T>& lambda) const {
@@ -342,7 +342,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
     return own;
   }
 
-  /// Friction impulse in proportion to the bearing's load, in the hinge's frame.
+  /// Friction impulse in proportion to the bearing's load, in the joint's frame.
   template <typename T>
   T load_impulse(int j, const Hinge<T>& hinge, const Row5<T>& lambda, const T* chi) const {
     using std::abs;
@@ -402,7 +402,7 @@ class ScalarStep : public ScalarRig<kBodies, kHinges> {
   }
 
   estimator::StepSettings settings_;
-  std::array<int, kHinges> motor_;  ///< control of each hinge, −1 without motor
+  std::array<int, kHinges> motor_;  ///< control of each joint, −1 without motor
   std::array<double, kHinges> gamma_;
   Eigen::Matrix<double, 5 * kHinges, 1> sigma_, weight_, row_inertia_;  ///< Σ, Σ_w⁻¹
 };

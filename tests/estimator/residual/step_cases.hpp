@@ -39,7 +39,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-/// @param slip       typical hinge speed [rad/s]
+/// @param slip       typical joint speed [rad/s]
 /// @param violation  typical distance from the constraints [m | rad]
 inline Transition random_transition(const Mechanism& mechanism, Random& random, double slip,
                                     double violation = 1e-3) {
@@ -57,7 +57,7 @@ inline Transition random_transition(const Mechanism& mechanism, Random& random, 
   return transition;
 }
 
-/// Gives every quantity that has a derivative a value, so that no term is tested at zero.
+/// Gives every differentiated quantity a value, so that no term is tested at zero.
 inline void excite_all_terms(Mechanism& mechanism, bool load_friction) {
   for (int i = 0; i < mechanism.body_count(); ++i) {
     mechanism.parameter(i, BodyQuantity::kJxy).value = 1e-5;
@@ -103,13 +103,13 @@ inline std::vector<int> all_but_observation(const Mechanism& mechanism) {
   return indices;
 }
 
-/// A step to be tested: mechanism, residual form, and in which regime.
+/// A step under test: mechanism, residual form and regime.
 struct StepCase {
   std::string mechanism;
   ResidualForm form;
   double compliance;
   bool load_friction;
-  double slip;  ///< typical hinge speed: large slips, small sticks [rad/s]
+  double slip;  ///< typical joint speed: large slips, small sticks [rad/s]
 };
 
 inline std::string name_of(const ::testing::TestParamInfo<StepCase>& info) {

@@ -1,4 +1,4 @@
-// The analytic derivatives of the step against automatic ones of an independent statement.
+// Compares analytic derivatives of the step with automatic ones of another implementation.
 
 #include <ceres/jet.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using test_support::ScalarPose;
 using test_support::ScalarStep;
 
-/// A transition and its parameters in the scalar T.
+/// A transition and its parameters in the scalar type T.
 template <typename T, int kBodies>
 struct ScalarTransition {
   std::array<ScalarPose<T>, kBodies> q;
@@ -42,7 +42,7 @@ ScalarTransition<T, kBodies> scalar_transition(const Transition& at, const Mecha
   return out;
 }
 
-/// Infinitesimal turn of a pose about world axis `axis`: exp(δ) = (1, δ/2) to first order.
+/// Infinitesimal rotation of a pose about world axis `axis`: exp(δ) = (1, δ/2) to first order.
 template <typename T>
 void turn(ScalarPose<T>& pose, int axis, int direction) {
   Eigen::Quaternion<T> half(T(1.0), T(0.0), T(0.0), T(0.0));
@@ -75,7 +75,7 @@ class Comparison {
     return reference_.residual(t.q, t.v, t.w, t.control.data(), t.chi.data());
   }
 
-  // Rounding only: relative to the terms that cancel in a residual, of order 1.
+  // Round-off only, relative to the cancelling terms of a residual, of order 1.
   void compare_values(const Transition& at, const Eigen::VectorXd& analytic) const {
     const auto transition = scalar_transition<double, kBodies>(at, mechanism_);
     EXPECT_LT((evaluate(transition) - analytic).cwiseAbs().maxCoeff(),
@@ -100,7 +100,7 @@ class Comparison {
     compare_columns(evaluate(along_w), analytic.along_next_velocity, "next velocity");
   }
 
-  // As many parameters at a time as a Jet has parts. A delay acts through the controls alone, at
+  // As many parameters at a time as a Jet has parts. A delay acts through the controls only, with
   // the given slope.
   void compare_parameters(const Transition& at, const Eigen::MatrixXd& analytic) const {
     const auto constant = scalar_transition<Tangent, kBodies>(at, mechanism_);
@@ -135,8 +135,8 @@ class Comparison {
     return parts;
   }
 
-  // Both are exact but for rounding, which S⁻¹ magnifies: some hundredfold along states. Beside
-  // constraint impulses of 10 N·s a link's J_xx of 1e-5 kg·m² magnifies it another thousandfold.
+  // Both are exact up to round-off, which S⁻¹ amplifies: some hundredfold along states. Next to
+  // constraint impulses of 10 N·s a link's J_xx of 1e-5 kg·m² amplifies it another thousandfold.
   static constexpr double kStateTolerance = 1e-10;
   static constexpr double kParameterTolerance = 1e-7;
 
@@ -155,9 +155,9 @@ class Comparison {
 
 using StepJetTest = StepCaseTest;
 
-// Central differences see nothing below 1e-6 and share the residual they differentiate; this is
-// exact, and of another hand. Catches a small term missing from a derivative, and one that is
-// wrong in the residual and its derivative alike.
+// Central differences do not resolve errors below 1e-6 and share the residual that they
+// differentiate; this test is exact and independent. Catches a small term missing in a derivative,
+// and one that is wrong in both the residual and its derivative.
 TEST_P(StepJetTest, ResidualAndDerivativesAreThoseOfJets) {
   Random random(17);
   for (const GyroscopicForm gyroscopic : {GyroscopicForm::kMean, GyroscopicForm::kOld}) {

@@ -23,8 +23,8 @@ Eigen::VectorXd value(const Mechanism& mechanism, const StepSettings& settings,
   return r;
 }
 
-/// Compares analytic against central differences. The residual's rows reach 1e2, so differences
-/// with a step of 6e-6 are good to about 1e-5 of the largest entry of each column.
+/// Compares analytic derivatives with central differences. The residual's rows reach 1e2, so
+/// differences with a step of 6e-6 are good to about 1e-5 of the largest entry of each column.
 void expect_columns_match(const Eigen::MatrixXd& analytic, const Eigen::MatrixXd& numeric,
                           const std::string& what) {
   for (Eigen::Index j = 0; j < numeric.cols(); ++j) {
@@ -37,7 +37,7 @@ void expect_columns_match(const Eigen::MatrixXd& analytic, const Eigen::MatrixXd
 
 using StepResidualTest = StepCaseTest;
 
-// Catches a wrong or missing term in any derivative along states, and a frame mixed up.
+// Catches a wrong or missing term in any derivative by a state, and a wrong frame.
 TEST_P(StepResidualTest, StateDerivativesMatchCentralDifferences) {
   Random random(11);
   constexpr double kDelta = 6e-6;  // cube root of the round-off unit
@@ -71,7 +71,7 @@ TEST_P(StepResidualTest, StateDerivativesMatchCentralDifferences) {
   }
 }
 
-// Catches a parameter whose derivative is wrong or forgotten, one by one and by name.
+// Catches a wrong or missing derivative of each parameter, by name.
 TEST_P(StepResidualTest, ParameterDerivativesMatchCentralDifferences) {
   Random random(12);
   const std::vector<int> free = all_but_observation(mechanism_);
@@ -84,7 +84,7 @@ TEST_P(StepResidualTest, ParameterDerivativesMatchCentralDifferences) {
     for (std::size_t i = 0; i < free.size(); ++i) {
       const Parameter& parameter = mechanism_.parameters[i];
       if (parameter.name.ends_with(".delay")) continue;  // acts through the control, tested there
-      // Row scales are constants of the problem: values change through set_values alone.
+      // Row scales are constants of the problem: values change only by set_values.
       const auto at_value = [&](double x) {
         Mechanism moved = mechanism_;
         moved.parameters[i].value = x;
@@ -93,9 +93,9 @@ TEST_P(StepResidualTest, ParameterDerivativesMatchCentralDifferences) {
         residual->evaluate(at.input(), r.data());
         return r;
       };
-      // Parameters span many decades, so no one step suits all: round-off spoils the small ones,
-      // truncation and the kinks of the L1 load friction the large ones. The best must agree; an
-      // inertia of 1e-5 kg·m² beside constraint impulses of 10 N·s leaves 1e-5 of noise.
+      // Parameters span many decades, so no single step suits all: round-off spoils the small ones,
+      // truncation and the kinks of the L1 load friction the large ones. The best step must agree;
+      // an inertia of 1e-5 kg·m² next to constraint impulses of 10 N·s leaves 1e-5 of noise.
       const Eigen::VectorXd analytic =
           derivatives.along_parameters.col(static_cast<Eigen::Index>(i));
       double best = std::numeric_limits<double>::infinity();
@@ -112,8 +112,8 @@ TEST_P(StepResidualTest, ParameterDerivativesMatchCentralDifferences) {
   }
 }
 
-// The residual and the stepper are written independently; a step of the one must be a zero of the
-// other, or parameters would be estimated for a simulator nobody has.
+// Residual and stepper are written independently. A step of one must be a zero of the other;
+// otherwise parameters would be estimated for a simulator that does not exist.
 TEST_P(StepResidualTest, VanishesOnTheStepsOfTheStepper) {
   if (GetParam().form == ResidualForm::kExplicit && GetParam().compliance == 0.0) return;
   Random random(13);
@@ -122,7 +122,7 @@ TEST_P(StepResidualTest, VanishesOnTheStepsOfTheStepper) {
     const auto residual = make_step_residual(mechanism_, settings_, {});
     SpookStepper stepper(mechanism_, settings_.step, form);
     for (int round = 0; round < 20; ++round) {
-      // Near the constraints: far off them the bearing forces of load friction are absurd.
+      // Near the constraints: far from them the bearing forces of load friction are unrealistic.
       Transition at = random_transition(mechanism_, random, GetParam().slip, 1e-6);
       State state{at.poses, at.v};
       ASSERT_EQ(stepper.step(state, at.control), StepOutcome::kOk);
@@ -135,7 +135,7 @@ TEST_P(StepResidualTest, VanishesOnTheStepsOfTheStepper) {
   }
 }
 
-// Arms side by side on the ground instead of one on the other.
+// Arms side by side on the ground instead of in series.
 Mechanism side_by_side(int links) {
   Mechanism mechanism = make_chain({.links = links});
   for (std::size_t j = 1; j < mechanism.hinges.size(); ++j) {
@@ -145,9 +145,9 @@ Mechanism side_by_side(int links) {
   return mechanism;
 }
 
-// Workspaces outlive a residual and serve the next of the same size, whose hinges may join other
-// bodies: what one wrote where the other has zeros must be gone. A thread of its own has a
-// workspace of its own. Catches a service that answers one user from another's mechanism.
+// Workspaces outlive a residual and are reused by the next of the same size, whose joints may
+// connect other bodies. Values written where the other has zeros must be cleared. Each thread has
+// its own workspace. Catches a service that answers one user from another's mechanism.
 TEST(StepResidual, OwesNothingToTheMechanismBefore) {
   Random random(14);
   for (const int links : {2, 3}) {

@@ -23,7 +23,7 @@ Eigen::VectorXd random_vector(std::mt19937& engine, Eigen::Index size, double sc
   return x;
 }
 
-/// A segment of made-up motion, off the constraints, with one missing observation.
+/// A segment of random motion, off the constraints, with one missing observation.
 TrajectoryData made_up_data(const Mechanism& mechanism, int nodes, unsigned seed) {
   std::mt19937 engine(seed);
   const ModelValues values = unpack(mechanism);
@@ -129,8 +129,8 @@ Dense stack(const LeastSquaresProblem& problem) {
   return dense;
 }
 
-// Catches a block put at the wrong node, a wrong chain rule from velocities to configurations, a
-// missing observation or prior derivative, and the control's delay.
+// Catches a block at the wrong node, a wrong chain rule from velocities to configurations, wrong
+// derivatives of a missing observation, a prior or the control's delay.
 TEST_P(TrajectoryProblemTest, JacobianMatchesCentralDifferencesAlongTheRetraction) {
   TrajectoryProblem problem = make_problem();
   const ArrowLayout layout = problem.layout();
@@ -149,14 +149,14 @@ TEST_P(TrajectoryProblemTest, JacobianMatchesCentralDifferencesAlongTheRetractio
       return stack(moved).residual;
     };
     const Eigen::VectorXd numeric = (residual_at(kDelta) - residual_at(-kDelta)) / (2.0 * kDelta);
-    // Residuals reach 1e3 (made-up motion), so round-off leaves 1e3·1e-16/1e-7 = 1e-6 of noise.
+    // Residuals reach 1e3 (random motion), so round-off leaves 1e3·1e-16/1e-7 = 1e-6 of noise.
     const double scale = 1.0 + numeric.cwiseAbs().maxCoeff();
     EXPECT_LT((numeric - at.jacobian.col(j)).cwiseAbs().maxCoeff() / scale, 1e-5)
         << "column " << j << " of " << nodes << " + " << layout.arrow_size;
   }
 }
 
-// The solver compares costs, so the cost must be that of the very residuals it linearises.
+// The solver compares costs, so the cost must match the residuals that it linearizes.
 TEST_P(TrajectoryProblemTest, CostIsTheSquaredNormOfTheBlocks) {
   TrajectoryProblem problem = make_problem();
   const double cost = stack(problem).residual.squaredNorm();

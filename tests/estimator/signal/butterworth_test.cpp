@@ -31,8 +31,8 @@ std::vector<double> multiply(const std::vector<double>& a, const std::vector<dou
   return product;
 }
 
-// The magnitude is the definition of the filter: a missing prewarping, a wrong pole angle or a
-// wrong gain of any section shows at some order and frequency. It cannot see the phase.
+// The magnitude defines the filter. Catches missing prewarping, a wrong pole angle or a wrong gain
+// of any section at some order and frequency. Does not test the phase.
 TEST(ButterworthLowPass, HasTheMagnitudeOfItsDefinition) {
   constexpr double kPeriod = 2e-3;
   for (const double cutoff : {0.5, 10.0, 90.0, 240.0}) {
@@ -50,7 +50,7 @@ TEST(ButterworthLowPass, HasTheMagnitudeOfItsDefinition) {
   }
 }
 
-// Poles outside the unit circle have the same magnitude; only stability tells them apart. A
+// Poles outside the unit circle have the same magnitude; only stability distinguishes them. A
 // section is stable when |a2| < 1 and |a1| < 1 + a2.
 TEST(ButterworthLowPass, IsStable) {
   for (int order = 1; order <= 12; ++order) {

@@ -46,9 +46,9 @@ TEST(Filtfilt, AgreesWithSciPy) {
 }
 
 // A straight line is reflected into itself, and a low-pass has gain 1 and no net lag: it must come
-// back. A start from rest, an even reflection or one pass only would bend the ends. What remains
-// at the ends is the forward pass settling on the slope: |slope| · lag · r^padding with pole
-// radius r; at order 2 and a quarter of the sampling rate r = 0.41, lag 0.7, padding 9 samples.
+// back. A start from rest, an even reflection or a single pass would bend the ends. At the ends the
+// forward pass still settles on the slope: |slope| · lag · r^padding with pole radius r; at order 2
+// and a quarter of the sampling rate r = 0.41, lag 0.7, padding 9 samples.
 TEST(Filtfilt, LeavesAStraightLineAlone) {
   const Eigen::VectorXd line = Eigen::VectorXd::LinSpaced(200, 3.0, -2.0);
   const Eigen::VectorXd y = filtfilt(butterworth_low_pass(2, 125.0, 2e-3), line);
@@ -63,8 +63,8 @@ TEST(Filtfilt, LeavesAConstantAlone) {
   EXPECT_LT((y - constant).cwiseAbs().maxCoeff(), 1e-7);  // 1e3 · round-off / (10 Hz · 1 ms)²
 }
 
-// Zero phase and |H|² of one pass, from the closed form: the middle of a long sine is far from
-// both ends, where transients have decayed to nothing.
+// Zero phase and |H|² of one pass, in closed form. The middle of a long sine is far from both ends,
+// so transients have decayed.
 TEST(Filtfilt, ScalesASineBySquaredMagnitudeWithoutLag) {
   constexpr double kPeriod = 1e-3, kCutoff = 10.0;
   constexpr int kSamples = 8001;
@@ -79,13 +79,13 @@ TEST(Filtfilt, ScalesASineBySquaredMagnitudeWithoutLag) {
   }
 }
 
-// Samples on either side of a gap must not see each other, and nothing is invented inside it.
+// Samples on either side of a gap must not affect each other, and none are made up inside it.
 TEST(Filtfilt, FiltersEachStretchBetweenNaNsOnItsOwn) {
   const SectionCascade sections = butterworth_low_pass(2, 10.0, 1e-3);
   Eigen::VectorXd x = (0.05 * Eigen::ArrayXd::LinSpaced(120, 0.0, 119.0)).sin();
   x[0] = kNaN;
   x.segment(50, 3).setConstant(kNaN);
-  x[54] = kNaN;  // leaves the single sample 53
+  x[54] = kNaN;  // leaves sample 53 alone
   x[119] = kNaN;
   const Eigen::VectorXd y = filtfilt(sections, x);
   EXPECT_TRUE(y.segment(1, 49).isApprox(filtfilt(sections, x.segment(1, 49)), 0.0));
@@ -95,7 +95,7 @@ TEST(Filtfilt, FiltersEachStretchBetweenNaNsOnItsOwn) {
   EXPECT_TRUE(y.segment(1, 49).allFinite());
 }
 
-// A stretch shorter than the padding must neither read outside itself nor grow.
+// A span shorter than the padding must neither read outside itself nor grow.
 TEST(Filtfilt, HandlesStretchesShorterThanThePadding) {
   const SectionCascade sections = butterworth_low_pass(3, 100.0, 1e-3);
   EXPECT_EQ(filtfilt(sections, Eigen::VectorXd(0)).size(), 0);

@@ -19,15 +19,15 @@ Segment commanded(const std::vector<double>& commands) {
   return segment;
 }
 
-/// Between a segment that ends with these commands and one that begins with those.
+/// Change of the command from the end of one segment to the start of the next.
 CommandChange change(const std::vector<double>& before, const std::vector<double>& after,
                      int missing) {
   return command_change(commanded(before), commanded(after), missing,
                         Eigen::RowVectorXd::Constant(1, 1.0));
 }
 
-// An edge of a command that is held otherwise fell into the hole, and nobody knows when: the motion
-// behind it is not told. What changes as fast as beside the hole is no edge, nor is noise.
+// If an edge of an otherwise held command falls into the gap, its time is unknown, so the motion
+// after it cannot be predicted. A change as fast as beside the gap, or noise, is no edge.
 TEST(Hole, EndsASegmentWhereAnEdgeFellIntoIt) {
   for (const double sign : {1.0, -1.0}) {
     const std::vector<double> rest = {0.0, 0.0, 0.0, 0.0}, on(4, sign);
@@ -47,7 +47,7 @@ TEST(Hole, EndsASegmentWhereAnEdgeFellIntoIt) {
   EXPECT_FALSE(change({0.0, 0.0}, {kNothing}, 1).is_edge);
 }
 
-// Beyond three rows a command must not have changed at all; beyond 0.2 s no state is predictable.
+// Across more than three rows the command must be constant. Beyond 0.2 s no state is predictable.
 TEST(Hole, IsCrossedWhereTheCommandIsHeld) {
   const CommandChange held = change({1.0, 1.0, 1.0}, {1.0, 1.0}, 10);
   EXPECT_TRUE(goes_on(0.11, 10, held, 100.0));
@@ -58,8 +58,8 @@ TEST(Hole, IsCrossedWhereTheCommandIsHeld) {
   EXPECT_FALSE(goes_on(0.11, 10, ramp, 100.0));
 }
 
-// Through four rows on either side a sine is drawn far better than by the cubic through two, also
-// where it does not bend, and beside other holes; an edge among these rows changes nothing.
+// With four rows on either side a sine is interpolated far better than by the cubic through two,
+// also where it is straight, and beside other gaps. An edge among these rows has no effect.
 TEST(Hole, DrawsASmoothCommandThroughManyRows) {
   for (const double phase : {0.0, 0.7, M_PI / 2.0, M_PI}) {
     const auto sine = [&](int k) { return std::sin(0.3 * (k - 5) + phase); };
@@ -85,8 +85,8 @@ TEST(Hole, DrawsASmoothCommandThroughManyRows) {
   }
 }
 
-// The command of missing rows bends as it does beside the hole, and stays what it was beside an
-// edge that was recorded: a cubic through the rows would overshoot.
+// The command in missing rows curves as beside the gap. Beside a recorded edge it stays constant: a
+// cubic through the rows would overshoot.
 TEST(Hole, DrawsACommandThatBendsAndNeverOvershoots) {
   const auto rising = [](double x) { return std::sin(0.3 * x); };
   for (const int missing : {1, 2, 3}) {
@@ -104,7 +104,7 @@ TEST(Hole, DrawsACommandThatBendsAndNeverOvershoots) {
   Segment edge = commanded({0.0, 0.0, 1.0, kNothing, 1.0, 1.0, 1.0});
   draw_commands({{3, 1}}, edge);
   EXPECT_DOUBLE_EQ(edge.controls(3, 0), 1.0);
-  // A hole beside another is drawn by the rows beyond that; at the ends there are none.
+  // A gap next to another uses the rows beyond that; at the ends there are none.
   const auto bent = [](double x) { return std::exp(0.1 * x); };
   Segment beside = commanded({bent(0), bent(1), kNothing, bent(3), kNothing, bent(5), bent(6)});
   draw_commands({{2, 1}, {4, 1}}, beside);
@@ -115,7 +115,7 @@ TEST(Hole, DrawsACommandThatBendsAndNeverOvershoots) {
   EXPECT_DOUBLE_EQ(ends.controls(1, 0), 0.5);
 }
 
-// Offsets that are free from some row on stay free from the same one, once each.
+// Offsets that are free from some row on stay free from the same row, once each.
 TEST(Joined, KeepsEverythingInItsRow) {
   Segment first = commanded({0.0, 0.0, 0.0}), second = commanded({0.0, 0.0});
   first.shifts = {{0, 1, 7}};

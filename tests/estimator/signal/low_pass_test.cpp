@@ -41,7 +41,7 @@ TEST(LowPass, HalvesThePowerTwiceAtItsCutoff) {
   EXPECT_NEAR(rms_inside(low_pass(signal, kUsual, kEvery)), 0.5 * rms_inside(signal), 1e-3);
 }
 
-// Just below 0.8 of the Nyquist frequency it filters, at it no more.
+// Just below 0.8 of the Nyquist frequency it filters, from there on it does not.
 TEST(LowPass, LeavesSignalsThatItCannotFilter) {
   const Eigen::MatrixXd signal = noise(1.0);
   EXPECT_EQ(low_pass(signal, 400.0, kEvery), signal);
@@ -49,7 +49,7 @@ TEST(LowPass, LeavesSignalsThatItCannotFilter) {
   EXPECT_EQ(low_pass_to_noise(signal, std::numeric_limits<double>::infinity(), kEvery), signal);
 }
 
-// At 10 Hz nine tenths of a 20 Hz motion are gone; what may be missing is as large as the noise.
+// At 10 Hz nine tenths of a 20 Hz motion would be lost; the loss must not exceed the noise.
 TEST(LowPass, FollowsFastMotionDownToTheNoise) {
   constexpr double kNoise = 1e-3;
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
@@ -58,7 +58,7 @@ TEST(LowPass, FollowsFastMotionDownToTheNoise) {
   EXPECT_LT(rms_inside(low_pass_to_noise(readings, kUsual, kEvery) - motion), 2.0 * kNoise);
 }
 
-// Noise is no reason for a higher cutoff, nor is the jump of an encoder that slips.
+// Noise does not raise the cutoff, nor does the jump of an encoder slip.
 TEST(LowPass, KeepsItsCutoffForNoiseAndJumps) {
   Eigen::MatrixXd jump = Eigen::MatrixXd::Zero(kRows, 1);
   jump.bottomRows(kRows / 2).setOnes();
@@ -67,7 +67,7 @@ TEST(LowPass, KeepsItsCutoffForNoiseAndJumps) {
   }
 }
 
-// A fast joint beside a slow one: each has a cutoff of its own.
+// A fast joint beside a slow one: each has its own cutoff.
 TEST(LowPass, RaisesTheCutoffOfOneSignalAlone) {
   Eigen::MatrixXd both(kRows, 2);
   both << sine(20.0, 1.0) + noise(1e-3), noise(1e-3);
@@ -76,7 +76,7 @@ TEST(LowPass, RaisesTheCutoffOfOneSignalAlone) {
   EXPECT_GT((filtered.col(0) - low_pass(both.col(0), kUsual, kEvery).col(0)).norm(), 1.0);
 }
 
-// Readings that are missing stay so, and nothing that is known of the rest is lost by them.
+// Missing readings stay missing, and no other readings are lost with them.
 TEST(LowPass, LeavesOutWhatWasNotObserved) {
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
   Eigen::MatrixXd readings = motion + noise(1e-3);

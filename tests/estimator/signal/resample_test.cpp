@@ -18,8 +18,8 @@ TEST(Decimate, KeepsRowZeroAndEveryFactorth) {
   EXPECT_EQ(decimate(x, 1), x);
 }
 
-// ∫u over any interval by brute force on a grid that all edges fall on. Catches a shift by one
-// sample (mean of the wrong rows), a delay of the wrong sign and a moment of the wrong sign.
+// ∫u over any interval, by brute force on a grid that contains all edges. Catches a shift by one
+// sample, and a delay or moment of the wrong sign.
 TEST(AverageControls, AgreesWithBruteForceForAnyRatioAndDelay) {
   Eigen::MatrixXd u(12, 2);
   for (int k = 0; k < 12; ++k) u.row(k) << std::sin(1.3 * k), (k % 5) - 2.0;
@@ -49,8 +49,8 @@ TEST(AverageControls, AgreesWithBruteForceForAnyRatioAndDelay) {
   }
 }
 
-// Far beyond its ends the signal is held, and costs no more there than a sample does: a delay of a
-// wrong unit must not keep a calibration busy for ever.
+// The signal is held far beyond its ends at the cost of one sample: a delay in a wrong unit must
+// not keep a calibration busy forever.
 TEST(AverageHeld, HoldsTheSignalForAnyTime) {
   const Eigen::Vector3d u(5.0, 1.0, 7.0);
   EXPECT_EQ(average_held(u, -1e17, -1e17 + 64.0).mean, 5.0);

@@ -18,13 +18,13 @@ TEST(StepRatio, FindsMultiplesAndFractions) {
   EXPECT_THROW(step_ratio(0.0, 0.001), std::invalid_argument);
   EXPECT_EQ(step_ratio(1e6, 0.001).periods_per_step, 1'000'000'000);
   EXPECT_EQ(step_ratio(0.001, 1e6).steps_per_period, 1'000'000'000);
-  EXPECT_THROW(step_ratio(1e7, 0.001), std::invalid_argument);  // no int
+  EXPECT_THROW(step_ratio(1e7, 0.001), std::invalid_argument);  // not an int
   EXPECT_THROW(step_ratio(0.001, 1e7), std::invalid_argument);
   EXPECT_THROW(step_ratio(std::nan(""), 0.001), std::invalid_argument);
   EXPECT_THROW(step_ratio(0.001, std::nan("")), std::invalid_argument);
 }
 
-// Time stamps are rounded; anything further off is another number.
+// Time stamps are rounded; a larger difference is another number.
 TEST(WholeNumber, IsOneWithinAMillionth) {
   EXPECT_EQ(whole_number(1.0), 1);
   EXPECT_EQ(whole_number(3.0 * (1.0 + 0.9e-6)), 3);
@@ -35,18 +35,18 @@ TEST(WholeNumber, IsOneWithinAMillionth) {
   }
 }
 
-// A step means the grid's step beside it, above a period and below, and itself where none is near.
+// A requested step becomes the grid step near it, above or below a period, or else stays as it is.
 TEST(NearestStep, IsOnTheGridOrTheOneAskedFor) {
   constexpr double kPeriod = 1.00002e-3;  // of a clock that errs by 20 ppm
   EXPECT_EQ(nearest_step(0.01, kPeriod), 10.0 * kPeriod);
   EXPECT_EQ(nearest_step(0.25e-3, kPeriod), kPeriod / 4.0);
   EXPECT_EQ(nearest_step(1.5e-3, kPeriod), 1.5e-3);
   EXPECT_EQ(nearest_step(0.7e-3, kPeriod), 0.7e-3);
-  EXPECT_EQ(nearest_step(0.01, 1.001e-3, 1e-4), 0.01);  // further off than told
+  EXPECT_EQ(nearest_step(0.01, 1.001e-3, 1e-4), 0.01);  // further off than the tolerance
 }
 
-// Ten periods of a clock that errs are taken for 10 ms, eleven are not; of a period that is too
-// long the fewest parts that are short enough.
+// Ten periods of an inexact clock count as 10 ms, eleven do not. A too long period is split into
+// the fewest parts that are short enough.
 TEST(LongestStep, IsTheLongestOnTheGrid) {
   EXPECT_EQ(longest_step(0.01, 1.0009e-3), 10.0 * 1.0009e-3);
   EXPECT_EQ(longest_step(0.01, 1.02e-3), 9.0 * 1.02e-3);
@@ -56,7 +56,7 @@ TEST(LongestStep, IsTheLongestOnTheGrid) {
   EXPECT_EQ(longest_step(0.01, 0.052), 0.052 / 6.0);
 }
 
-// Where a motion is too fast for a period, steps are counted in parts of it, never in none.
+// If a motion is too fast for a period, steps are counted in fractions of it, at least one.
 TEST(TicksInStep, AreAtLeastOne) {
   EXPECT_EQ(tick_of_steps(2e-3, 1e-3), 1e-3);
   EXPECT_EQ(tick_of_steps(0.4e-3, 1e-3), 1e-3 / 3.0);
@@ -64,7 +64,7 @@ TEST(TicksInStep, AreAtLeastOne) {
   EXPECT_EQ(ticks_in_step(1.99e-3, 1e-3), 2);
   EXPECT_EQ(ticks_in_step(1.97e-3, 1e-3), 1);
   EXPECT_EQ(ticks_in_step(1e-6, 1e-3), 1);
-  // Steps on the grid are what they were asked for, whatever the clock: no step is lost or doubled.
+  // Steps on the grid are as requested, whatever the clock: no step is lost or doubled.
   for (double ratio = 0.011; ratio < 30.0; ratio *= 1.007) {
     const double step = longest_step(ratio, 1.0);
     EXPECT_LE(step, ratio / (1.0 - kStepExcess) * (1.0 + 1e-12)) << ratio;
@@ -73,7 +73,7 @@ TEST(TicksInStep, AreAtLeastOne) {
   }
 }
 
-// However many there are, the last reading is reached, and none is added by rounding.
+// For any number of steps, the last reading is reached, and round-off adds none.
 TEST(TicksOver, ReachTheLastReading) {
   EXPECT_EQ(ticks_over(0.0, 1e-3), 1);
   EXPECT_EQ(ticks_over(1e-3 / 3.0, 1e-3), 1);
@@ -83,8 +83,8 @@ TEST(TicksOver, ReachTheLastReading) {
   }
 }
 
-// In thirds of a period: two of them end with the sample between, one before it does not reach it,
-// and steps of several periods end with one as well.
+// In thirds of a period: two of them end at the next sample, the one before does not reach it, and
+// steps of several periods end at a sample as well.
 TEST(EndOfStep, IsWithASampleThatItReaches) {
   EXPECT_EQ(end_of_step(0, 2, 3), 2);
   EXPECT_EQ(end_of_step(2, 2, 3), 3);

@@ -8,8 +8,8 @@
 namespace estimator {
 namespace {
 
-// Both sides of half a turn, and of many: a difference of which whole turns are taken on one side
-// alone would be judged large on the other.
+// Both sides of half a turn, and of many: subtracting full turns on one side only would make the
+// difference large on the other.
 TEST(Turns, AreTakenFromDifferencesOnBothSides) {
   for (const double sign : {1.0, -1.0}) {
     EXPECT_EQ(turn_difference(sign * M_PI), sign * M_PI) << "half a turn stays on its side";

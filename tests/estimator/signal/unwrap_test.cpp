@@ -12,8 +12,8 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 
-// Many turns both ways: counting only one turn, or comparing with the first sample instead of the
-// last one, loses the later turns.
+// Many turns in both directions. Counting only one turn, or comparing with the first sample instead
+// of the last, loses the later turns.
 TEST(Unwrap, RestoresAContinuousAngleOverManyTurns) {
   Eigen::VectorXd angle(400), wrapped(400);
   for (int k = 0; k < 400; ++k) {
@@ -24,7 +24,7 @@ TEST(Unwrap, RestoresAContinuousAngleOverManyTurns) {
 }
 
 TEST(Unwrap, LeavesAContinuousAngleAlone) {
-  const Eigen::VectorXd angle = Eigen::VectorXd::LinSpaced(50, -70.0, 70.0);  // 2.86 rad a sample
+  const Eigen::VectorXd angle = Eigen::VectorXd::LinSpaced(50, -70.0, 70.0);  // 2.86 rad per sample
   EXPECT_EQ((unwrap(angle) - angle).cwiseAbs().maxCoeff(), 0.0);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/* Golden vectors on the target: what golden.c offers the generated checks, and they it. */
+/* Golden vectors on the target: interface between golden.c and the generated checks. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "firmware_iface/wire/limits.h"
 
-/* Whether the frame of that message is these bytes. */
+/* Whether the message encodes to these bytes. */
 bool golden_encodes_to(const uint8_t* message, size_t size_bytes, const uint8_t* frame,
                        size_t frame_size_bytes);
 

@@ -6,8 +6,8 @@ and decodes and encodes these again."""
 import re
 import sys
 
-# Per message: header, struct, encoder and decoder calls; m is the struct, b the message's buffer,
-# n its size. A call that returns no size writes its message's fixed size.
+# Per message: header, struct, encoder and decoder calls. m is the struct, b the message's buffer, n
+# its size. A call that returns no size writes its message's fixed size.
 MESSAGES = {
     "HELLO": ("hello", "hello_head", "hello_encode(&m, b), HELLO_SIZE_BYTES",
               "hello_head_decode(b, n, &m)"),
@@ -64,7 +64,7 @@ def check(index, name, fields, frame):
         initializers += [f".encoders_valid = {packed & 15}", f".status = {packed >> 4}"]
     for field, values in fields.items():
         inner = f"description.{field}" if name == "DESCRIBE_REPLY" and field in IN_DESCRIPTION else field
-        # -2147483648 is no literal of C.
+        # C has no literal -2147483648.
         values = ["INT32_MIN" if value == "-2147483648" else value for value in values]
         is_array = len(values) > 1 or field in ("encoder_counts", "command_q15")
         initializers.append(f".{inner} = " + ("{" + ", ".join(values) + "}" if is_array else values[0]))

@@ -1,8 +1,7 @@
-// The recorder's half of the trial before the official MCAP reader.
-//
-//   judged_recording write FOLDER   writes run.mcap (a run with everything a recording may hold),
-//                                   recovered.mcap (the same run, cut off and recovered), and what
-//                                   was meant, one JSON object a line: expected.jsonl,
+// The recorder's part of the check with the official MCAP reader.
+//   judged_recording write FOLDER   writes run.mcap (a run with every kind of record),
+//                                   recovered.mcap (the same run, cut off and recovered), and the
+//                                   expected messages, one JSON object per line: expected.jsonl,
 //                                   expected_recovered.jsonl
 //   judged_recording read FILE      prints the messages of a recording in the same form
 
@@ -163,7 +162,7 @@ void record(proto::RecordingWriter& writer, const Message& message, const Print&
   print(message);
 }
 
-// Writes the run; prints what each call was given.
+// Writes the run; prints the arguments of each call.
 void write_run(const std::string& path, Printer& printer) {
   const proto::RecordingHeader header{.hinges = {"arm", "pendulum"},
                                       .motors = {"arm", "pendulum"},
@@ -221,7 +220,7 @@ int write(const std::string& folder) {
   write_run(folder + "/run.mcap", printer);
   std::ofstream(folder + "/expected.jsonl") << expected.str();
 
-  // The last sixth is cut off, and with it the last two or three chunks.
+  // Cuts off the last sixth, and with it the last two or three chunks.
   std::ifstream whole(folder + "/run.mcap", std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(whole), {});
   std::ofstream(folder + "/cut.mcap.part", std::ios::binary)
@@ -231,7 +230,7 @@ int write(const std::string& folder) {
     std::cerr << recovery.error().detail << '\n';
     return 1;
   }
-  // Messages lie in the file in the order of the calls, so what was recovered is a prefix.
+  // Messages are in the order of the calls, so the recovered ones are a prefix.
   std::istringstream lines(expected.str());
   std::ofstream expected_recovered(folder + "/expected_recovered.jsonl");
   std::string line;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the official MCAP reader at the locked versions and puts our recordings before it.
+# Installs the locked versions of the official MCAP reader and checks our recordings with it.
 #   run.sh <build folder> <judged_recording>
-# Exits with 77, which CTest reports as skipped, where there is no node or no npm registry.
+# Exits with 77, which CTest reports as skipped, if node or the npm registry is missing.
 set -euo pipefail
 
 build=$1 judged_recording=$2

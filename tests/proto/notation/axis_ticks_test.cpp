@@ -23,7 +23,7 @@ TEST(NiceTicks, AreRoundAndCoverTheRange) {
   EXPECT_EQ(nice_ticks(2.0, 2.0, 5).size(), 1U);
 }
 
-// Texts of four digits whatever the distance name neighbours alike: 20203, 20203, 20202, 20202.
+// With a fixed four digits, neighbours at any spacing could look alike: 20203, 20203, 20202, 20202.
 TEST(TickTexts, TellNeighboursApart) {
   EXPECT_EQ(tick_texts({20202.0, 20202.5, 20203.0}).texts,
             (Texts{"20202.0", "20202.5", "20203.0"}));
@@ -40,7 +40,7 @@ TEST(TickTexts, TellNeighboursApart) {
   }
 }
 
-// One exponent along an axis: "500e-6" below "0.001" reads as the larger of the two.
+// One exponent along an axis: "500e-6" below "0.001" looks like the larger of the two.
 TEST(TickTexts, ShareOneExponent) {
   EXPECT_EQ(tick_texts({0.0, 5e-4, 1e-3}).texts, (Texts{"0", "0.0005", "0.0010"}));
   EXPECT_EQ(tick_texts({0.0, 2e-4, 4e-4}).texts, (Texts{"0", "200e-6", "400e-6"}));
@@ -48,7 +48,7 @@ TEST(TickTexts, ShareOneExponent) {
   EXPECT_EQ(tick_texts({4e-7, 5e-7}).texts, (Texts{"400e-9", "500e-9"}));
 }
 
-// What does not fit beside an axis is told above a number that stands in its label.
+// Digits common to all labels that are too long are shown once, as an offset above the axis.
 TEST(TickTexts, TakeOffWhatIsCommonToLongOnes) {
   const TickTexts above = tick_texts({20202.70, 20202.75, 20202.80});
   EXPECT_EQ(above.texts, (Texts{"0", "0.05", "0.10"}));
@@ -59,7 +59,7 @@ TEST(TickTexts, TakeOffWhatIsCommonToLongOnes) {
   const TickTexts below = tick_texts({-1234567.5, -1234567.0});
   EXPECT_EQ(below.texts, (Texts{"-0.5", "0"}));
   EXPECT_EQ(below.offset, "-1.234567e6");
-  EXPECT_TRUE(tick_texts({-1.25e-5, 0.0, 1.25e-5}).offset.empty());  // nothing is common to them
+  EXPECT_TRUE(tick_texts({-1.25e-5, 0.0, 1.25e-5}).offset.empty());  // no common digits
 }
 
 TEST(TickTexts, CountOnNoNeighbour) {

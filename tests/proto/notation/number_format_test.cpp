@@ -15,7 +15,7 @@ namespace {
 
 std::string both(double value, double sd) { return format_with_deviation(value, sd); }
 
-// Two notations of one magnitude, "3.4e2" beside "551e-12", are what one rule is to prevent.
+// One rule avoids two notations of one magnitude, such as "3.4e2" beside "551e-12".
 TEST(NumberFormat, IsPlainFromOneThousandthTo99999) {
   EXPECT_EQ(format_number(0.001), "0.001");
   EXPECT_EQ(format_number(-0.001), "-0.001");
@@ -32,7 +32,7 @@ TEST(NumberFormat, IsPlainFromOneThousandthTo99999) {
   EXPECT_EQ(format_number(5.51e-10, 3), "551e-12");
 }
 
-// Zeros behind a point are not to be counted: "0.00127358" beside "434.2e-6".
+// Many zeros after a decimal point are hard to count: "0.00127358" beside "434.2e-6".
 TEST(NumberFormat, HasAnExponentWhereSixDecimalsAreTooFew) {
   EXPECT_EQ(format_number(0.001274, 4), "0.001274");
   EXPECT_EQ(format_number(0.00127358, 6), "1.27358e-3");
@@ -49,7 +49,7 @@ TEST(NumberFormat, HasAnExponentWhereSixDecimalsAreTooFew) {
   EXPECT_EQ(both(0.99999999, 1e-6), "1.0000000 ± 0.0000010");
 }
 
-// Rounding that ends in the next notation is written there.
+// A value that rounds up to the next notation is written in that.
 TEST(NumberFormat, RoundsIntoTheNextNotation) {
   EXPECT_EQ(format_number(0.00099996), "0.001");
   EXPECT_EQ(format_number(99999.6), "100e3");
@@ -86,7 +86,7 @@ TEST(NumberFormat, RoundsToTheSecondDigitOfTheDeviation) {
   EXPECT_EQ(both(NAN, 1.0), "- ± -");
 }
 
-// A value that is smaller than its deviation takes the deviation's notation.
+// A value smaller than its standard deviation uses the notation of the deviation.
 TEST(NumberFormat, FollowsADeviationAboveItsValue) {
   EXPECT_EQ(both(5.0, 30.0), "5 ± 30");
   EXPECT_EQ(both(5.0, INFINITY), "5 ± inf");
@@ -110,7 +110,7 @@ TEST(NumberFormat, KeepsWholeDigits) {
   EXPECT_EQ(format_number(-0.00107), "-0.00107");
 }
 
-// An interval whose ends differ in notation, "958e-6 … 0.001033", is read wrong at a glance.
+// An interval whose ends differ in notation, "958e-6 … 0.001033", is easily misread.
 TEST(NumberFormat, WritesARangeWithOneExponent) {
   EXPECT_EQ(format_range(958e-6, 0.001033), "0.000958 … 0.001033");
   EXPECT_EQ(format_range(-0.5, 1e-4), "-0.5 … 0.0001");
@@ -120,8 +120,7 @@ TEST(NumberFormat, WritesARangeWithOneExponent) {
   EXPECT_EQ(format_range(0.0, INFINITY), "0 … inf");
 }
 
-// The same deviation beside its value, "0.00078e-3", and in the next table, "778e-9", is taken for
-// another.
+// The same deviation must not be "0.00078e-3" beside its value and "778e-9" in the next table.
 TEST(Notation, IsThatOfTheQuantityWhereverItStands) {
   const Notation notation(0.00127358, 7.78e-7);
   EXPECT_EQ(notation.rounded(0.00127358), "1.27358e-3");
@@ -148,18 +147,18 @@ TEST(Notation, IsThatOfTheQuantityWhereverItStands) {
   EXPECT_EQ(notation.number(2e-12), "2e-12");  // not 0.000000002e-3
 }
 
-// Where nothing tells a deviation, the value alone chooses.
+// Without a known deviation the value alone determines the notation.
 TEST(Notation, IsThatOfTheValueWithoutADeviation) {
   for (const double sd : {0.0, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
     const Notation notation(434.2e-6, sd);
     EXPECT_EQ(notation.number(0.001), "1000e-6") << sd;
     EXPECT_EQ(notation.rounded(0.00043421), "434.21e-6") << sd;
-    EXPECT_EQ(Notation(0.0, sd).number(1e-4), "100e-6") << sd;  // a zero chooses nothing
+    EXPECT_EQ(Notation(0.0, sd).number(1e-4), "100e-6") << sd;  // a zero determines nothing
     EXPECT_EQ(Notation(0.0, sd).deviation(1e-4), "100e-6") << sd;
   }
 }
 
-// A file that loads with other bits than were estimated predicts something else.
+// A number that is read back with other bits than were estimated changes predictions.
 TEST(ExactNumber, ReadsAsTheSameBits) {
   std::mt19937_64 random(20261124);
   for (int k = 0; k < 200000; ++k) {

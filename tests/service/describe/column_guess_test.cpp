@@ -17,7 +17,7 @@ using test_support::refusal;
 
 constexpr int kRows = 2000;
 
-/// A recording with 1000 rows a second; the time in units of `tick`.
+/// A recording with 1000 rows per second, with the time in units of `tick`.
 struct Column {
   std::string name;
   std::function<double(double time)> value;
@@ -66,7 +66,7 @@ TEST_F(Guess, TakesColumnsByName) {
   EXPECT_EQ(answers.time_column, "t_ms");
   EXPECT_EQ(answers.time_unit, TimeUnit::kMillisecond);
   ASSERT_EQ(answers.readings.size(), 2U);
-  EXPECT_EQ(answers.readings[0].column, "arm_deg");  // the arm first, wherever it stands
+  EXPECT_EQ(answers.readings[0].column, "arm_deg");  // the arm first, in any column order
   EXPECT_EQ(answers.readings[1].column, "pend_deg");
   EXPECT_EQ(answers.readings[1].unit, ReadingUnit::kDegree);
   ASSERT_TRUE(answers.motor.has_value());
@@ -74,7 +74,7 @@ TEST_F(Guess, TakesColumnsByName) {
   EXPECT_EQ(answers.motor->unit, "V");
 }
 
-// What ROS calls an effort is a command: of a joint that slides in newtons.
+// A ROS effort is a command, in newtons for a prismatic joint.
 TEST_F(Guess, TakesAnEffortForACommand) {
   const auto cart = propose(RigKind::kCartPole, {{"header.stamp", [](double t) { return t; }},
                                                  {"pole_joint", swing},
@@ -98,7 +98,7 @@ TEST_F(Guess, TakesAnEffortForACommand) {
   }
 }
 
-// A duty is within ±1; a PWM of 255 steps or of percents is a number without a unit.
+// A duty is within ±1. A PWM of 255 steps or in percent is a number without a unit.
 TEST_F(Guess, TakesADutyForWhatStaysWithinOne) {
   const auto unit = [&](const std::string& name, double most) {
     return guess_command_unit(
@@ -111,8 +111,8 @@ TEST_F(Guess, TakesADutyForWhatStaysWithinOne) {
   EXPECT_EQ(unit("voltage", 0.3), "V");
 }
 
-// Without units in the names the numbers tell: 200 units are degrees, whole numbers are counts, a
-// clock of 1000 units a second is in milliseconds.
+// Without units in the names, the values decide: 200 units are degrees, integers are counts, a
+// clock with 1000 units per second is in milliseconds.
 TEST_F(Guess, TellsUnitsByTheNumbers) {
   const auto degrees =
       propose(RigKind::kPendulum, {{"time", [](double t) { return 1e3 * t; }},
@@ -129,7 +129,7 @@ TEST_F(Guess, TellsUnitsByTheNumbers) {
   EXPECT_EQ(radians.readings[0].unit, ReadingUnit::kRadian);
 }
 
-// A reading of 4096 counts a turn steps; one written with many digits does not.
+// A reading of 4096 counts per turn changes in steps; one written with many digits does not.
 TEST_F(Guess, FindsTheCountsOfAReadingThatSteps) {
   const double quantum = 2.0 * M_PI / 4096.0;
   const auto steps =
@@ -140,7 +140,7 @@ TEST_F(Guess, FindsTheCountsOfAReadingThatSteps) {
   EXPECT_FALSE(guess_counts(smooth[0], ReadingUnit::kRadian).has_value());
 }
 
-// Zero where it comes to rest, half a turn from there, or anywhere.
+// The hanging position is where it comes to rest: at zero, half a turn from there, or anywhere.
 TEST_F(Guess, FindsWhereItHangs) {
   const auto at = [&](const std::string& name, double rest) {
     return guess_rest(look({{name, [rest](double t) { return swing(t) + rest; }}})[0],
@@ -152,7 +152,7 @@ TEST_F(Guess, FindsWhereItHangs) {
   EXPECT_EQ(at("theta_from_upright", 0.0), M_PI);
   EXPECT_NEAR(at("q", 1.2), 1.2, 0.1);
   EXPECT_NEAR(at("q", 1.2 + 2.0 * M_PI), 1.2, 0.1);
-  // Driven up, it hangs where it began.
+  // If driven up, it hangs at its start.
   const auto up =
       look({{"q", [](double t) { return t < 0.5 ? 0.0 : std::min(M_PI, 4.0 * (t - 0.5)); }}});
   EXPECT_EQ(guess_rest(up[0], ReadingUnit::kRadian, true), 0.0);
@@ -162,7 +162,7 @@ TEST_F(Guess, FindsWhereItHangs) {
 TEST_F(Guess, CountsSmallSwings) {
   const auto found = guess_swing(look({{"q", swing}})[0], ReadingUnit::kRadian, 0.0, 1e-3);
   ASSERT_TRUE(found.has_value());
-  EXPECT_NEAR(*found, 4.0, 0.1);  // crossings of a dead band are off by a part of a swing of eight
+  EXPECT_NEAR(*found, 4.0, 0.1);  // off by a part of a swing in eight
   const auto still = guess_swing(look({{"q", [](double t) { return 0.1 * t; }}})[0],
                                  ReadingUnit::kRadian, 0.0, 1e-3);
   EXPECT_FALSE(still.has_value());

@@ -1,4 +1,4 @@
-// What init writes calibrates at once, by simulators that share no code with the estimator.
+// The output of `init` must calibrate at once, on data of simulators independent of the estimator.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -24,7 +24,7 @@ constexpr int kInitRows = 1200;
 constexpr double kNoise = 2e-4;  // [rad or m]
 constexpr double kDegree = M_PI / 180.0;
 
-/// A recording of so many columns; noise is for the caller to add.
+/// A recording with these columns; the caller adds noise.
 std::string csv_of(const std::string& header, const std::vector<Eigen::VectorXd>& columns) {
   std::ostringstream text;
   text.precision(9);
@@ -44,7 +44,7 @@ Eigen::VectorXd noisy(Eigen::VectorXd values, unsigned seed) {
   return values;
 }
 
-/// Describes the recording with `rigcal init`, and calibrates with the file as it stands.
+/// Describes the recording with `rigcal init`, and calibrates with the unchanged file.
 estimator::Calibration calibrate_described(const std::string& csv, const std::string& options,
                                            const std::string& gravity = "9.82") {
   const TemporaryFolder folder;
@@ -57,8 +57,8 @@ estimator::Calibration calibrate_described(const std::string& csv, const std::st
   return estimator::calibrate(rig.mechanism, {import_csv(run, *rig.format).recording});
 }
 
-/// A wrong sign, unit, zero or length misses by tenths; the noise lets these be known to
-/// hundredths, and four deviations are exceeded once in ten thousand.
+/// A wrong sign, unit, zero or length causes errors of tenths. The noise permits hundredths, and
+/// four standard deviations are exceeded once in ten thousand.
 constexpr double kDeviations = 4.0, kKnown = 0.03;
 
 void expect_estimate(const estimator::Calibration& calibration, const std::string& name,
@@ -83,7 +83,7 @@ void expect_estimates(const estimator::Calibration& calibration,
   }
 }
 
-// Its coupler's centre of mass lies off the line between its hinges, and all four rub.
+// The coupler's centre of mass is off the line between its joints, and all four have friction.
 TEST(InitCalibration, OfAFourBar) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
@@ -93,18 +93,18 @@ TEST(InitCalibration, OfAFourBar) {
                           "--mass 0.15 0.25 0.2 --command u0",
                           "9.81");
   EXPECT_TRUE(calibration.converged());
-  // The noise is 1 mrad; the data's dry friction creeps, and init's does not.
+  // The noise is 1 mrad. The data's dry friction creeps, that of `init` does not.
   for (const estimator::SimulationError& error : calibration.simulation) {
     EXPECT_LT(error.rmse, 2e-3) << error.hinge;
   }
-  // Heights of the coupler's hinges in its own frame are 0.01 and 0 m.
+  // The y of the coupler's joints in its own frame are 0.01 and 0 m.
   const auto centre = std::ranges::find(calibration.parameters, std::string("coupler.c_y"),
                                         &estimator::ParameterEstimate::name);
   ASSERT_NE(centre, calibration.parameters.end());
   EXPECT_NEAR(centre->value, -0.005, 5e-4);
 }
 
-// Degrees, from upright, in a column that says neither.
+// Degrees from upright, in a column whose name states neither.
 TEST(InitCalibration, OfAPendulumInDegreesFromUpright) {
   test_support::ReferencePendulum rig;
   rig.b = 4e-4;
@@ -116,8 +116,8 @@ TEST(InitCalibration, OfAPendulumInDegreesFromUpright) {
   expect_estimates(calibration, {{"rod.J_zz", rig.J}, {"pivot.tau_c", rig.tau_c}});
 }
 
-// A swing sees the inertia about its axis alone: that those kept about the others would not go with
-// it is no fault of the estimate. An estimate below zero would be one.
+// A planar swing identifies only the inertia about its axis. Inconsistency with the fixed moments
+// about other axes is no fault of the estimate; a negative estimate would be one.
 TEST(InitCalibration, EntriesThatAPlanarRigCannotSeeAreNoFault) {
   const test_support::ReferencePendulum pendulum;
   const Eigen::MatrixXd motion = simulate(pendulum, {1.3, 0.0}, kPeriod, kInitRows);
@@ -137,7 +137,7 @@ TEST(InitCalibration, EntriesThatAPlanarRigCannotSeeAreNoFault) {
   }
 }
 
-// The same motion with relative and with absolute angles; one of them counts the other way.
+// The same motion with relative and with absolute angles, one of them with opposite sign.
 TEST(InitCalibration, OfADoublePendulumRelativeAndAbsolute) {
   const test_support::ReferenceChain chain;
   const Eigen::MatrixXd motion =
@@ -179,7 +179,7 @@ TEST(InitCalibration, OfAFurutaInCounts) {
   EXPECT_TRUE(calibration.converged());
   expect_estimate(calibration, "1.K", rig.K);
   expect_estimate(calibration, "pendulum.J_yy", rig.J_Byy);
-  // Only the sum with the pendulum's J_xx is seen, which init takes as 1 % of a slender rod's.
+  // Only the sum with the pendulum's J_xx is identifiable; `init` sets that to 1 % of a rod's.
   const double thin = 0.01 * rig.m_B * std::pow(2.0 * rig.l_2, 2) / 12.0;
   expect_estimate(calibration, "arm.J_zz", rig.J_Azz + rig.J_Bxx - thin);
   for (const estimator::SimulationError& error : calibration.simulation) {
@@ -205,7 +205,7 @@ struct CartPole {
 
 TEST(InitCalibration, OfACartPole) {
   const CartPole rig;
-  constexpr int kSteps = 20;  // of Runge-Kutta's method a row: exact to 1e-9
+  constexpr int kSteps = 20;  // of Runge-Kutta's method per row: exact to 1e-9
   constexpr double h = kPeriod / kSteps;
   Eigen::VectorXd u(kInitRows), x(kInitRows), angle(kInitRows);
   Eigen::Vector4d y = Eigen::Vector4d::Zero();

@@ -1,4 +1,4 @@
-// rigcal init as a person runs it.
+// rigcal init as a user runs it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ TEST(InitCommand, WritesAFileAndSaysWhatComesNext) {
                           "--picture", "rod.J_zz"});
   const Rig loaded = load_rig(rig);
   EXPECT_EQ(loaded.mechanism.name, "mine");
-  EXPECT_TRUE(loaded.format->controls.empty());  // a command that never changes is none
+  EXPECT_TRUE(loaded.format->controls.empty());  // a constant command is ignored
 }
 
 TEST(InitCommand, NeverOverwritesUnasked) {
@@ -109,7 +109,7 @@ TEST(InitCommand, RefusesInOneSentence) {
   }
 }
 
-// A link may go on beyond the hinge to the next, and a four-bar may be as long as it closes.
+// A link may extend beyond its joint to the next, and a four-bar may have any lengths that close.
 TEST(InitCommand, TakesWhatIsPossible) {
   const TemporaryFolder folder;
   for (const char* arguments : {"--kind double-pendulum --length 0.3,0.2 --center 0.31,0.2",

@@ -20,7 +20,7 @@ int count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// Three wrong answers ask the question three times more, each with one sentence.
+// Each of three wrong answers repeats the question with one sentence.
 TEST(Interview, AsksAgainUntilItUnderstands) {
   std::istringstream in("long\n-1\n0\nnan\n 0.25 \n");
   std::ostringstream out;
@@ -48,7 +48,7 @@ TEST(Interview, StopsWhereTheAnswersEnd) {
             std::string::npos);
 }
 
-// A whole conversation: what was answered arrives where the file takes it from.
+// A whole conversation: each answer must reach its field of the file.
 TEST(Interview, AsksForAFuruta) {
   std::istringstream in(
       "helicopter\nfuruta\n"     // kind
@@ -72,7 +72,7 @@ TEST(Interview, AsksForAFuruta) {
   EXPECT_NE(out.str().find("'helicopter' is no kind"), std::string::npos) << out.str();
 }
 
-// Sizes that cannot be are told and asked for again, with what was said as the proposal.
+// Impossible sizes are reported and asked for again, with the previous answers as proposals.
 TEST(Interview, AsksAgainForSizesThatNoRigHas) {
   std::istringstream in(
       "0.1\n\n\n0.1\n\n\n5\n\n\n0.1\n"  // length, mass, centre of three links; ground
@@ -88,13 +88,13 @@ TEST(Interview, AsksAgainForSizesThatNoRigHas) {
   EXPECT_EQ(answers.ground, 0.1);
 }
 
-// Columns that are not right are asked for one by one.
+// If the guessed columns are wrong, each is asked for.
 TEST(Interview, AsksForColumnsThatItTookWrongly) {
   std::istringstream in(
-      "n\n"                                // not right
+      "n\n"                                // wrong
       "clock\na1\nhanging\na2\nupright\n"  // time, joint 1, its zero, joint 2, its zero
-      "minutes\ndeg\n2048\nn\n"            // unit (the first is none), counts, no motor
-      "y\ny\ny\n");                        // absolute; both count up
+      "minutes\ndeg\n2048\nn\n"            // unit (the first answer is invalid), counts, no motor
+      "y\ny\ny\n");                        // absolute; both count positive
   std::ostringstream out;
   Interview interview(in, out);
   RigAnswers answers;

@@ -29,7 +29,7 @@ std::string words_of(const Rig& rig) {
   return all;
 }
 
-// A name that does not fit into the outline of its body stands beside it: no edge crosses it. One
+// A name that does not fit into its body's outline is placed beside it, not across an edge. One
 // that fits stays near.
 TEST(LabelLayout, LeavesAnOutlineThatIsTooSmall) {
   const Eigen::Vector2d middle(200.0, 200.0), letter(7.3, 15.0);
@@ -53,8 +53,7 @@ TEST(LabelLayout, LeavesAnOutlineThatIsTooSmall) {
   }
 }
 
-// Every rig is drawn whole: each joint's name at its arrow, nothing outside of the page, no number
-// that is none.
+// Every rig is drawn completely: each joint's name at its arrow, nothing outside the page, no NaN.
 TEST(RigPicture, DrawsEveryConfig) {
   int drawn = 0;
   for (const auto& entry : std::filesystem::directory_iterator(config(""))) {
@@ -78,8 +77,8 @@ TEST(RigPicture, DrawsEveryConfig) {
   EXPECT_GE(drawn, 14);
 }
 
-// The arrow leads from the zero mark the way that the joint's coordinate grows: a body that turns
-// by the arrow's angle lies at its tip.
+// The arrow starts at the zero mark and points in the joint's positive direction: a body turned by
+// the arrow's angle lies at its tip.
 TEST(Scene, ArrowsPointThePositiveWay) {
   for (const char* file : {"rig-pendulum.textproto", "rig-furuta.textproto"}) {
     const Rig rig = load(file);
@@ -94,7 +93,7 @@ TEST(Scene, ArrowsPointThePositiveWay) {
       const SceneLine& arrow = arrows[static_cast<std::size_t>(j)];
       const Eigen::Vector3d begin = arrow.points.front(), tip = arrow.points.back();
       const Scene turned = make_scene(rig, Eigen::VectorXd::Unit(n, j) * (M_PI / 3.6));
-      // The body that moves with the joint passes through the arrow's tip then.
+      // The body that moves with the joint then passes through the arrow's tip.
       double nearest = 1.0;
       for (const SceneLine& line : turned.lines) {
         if (line.ink != Ink::kBody) continue;
@@ -111,7 +110,7 @@ TEST(Scene, ArrowsPointThePositiveWay) {
   }
 }
 
-// Sensors beside the encoders are drawn where they sit, with axes as they are mounted, and told.
+// Other sensors are drawn at their place, with their mounted axes, and listed.
 TEST(Scene, ShowsEverySensor) {
   const Rig rig = parse_rig("r.textproto", R"(
 body { name: "A" mass { value: 0.5 }
@@ -160,7 +159,7 @@ gravity { magnitude { value: 9.81 } }
   EXPECT_TRUE(is_near(tips[0], 1.0, 0.0, 0.0)) << tips[0].transpose();  // a quarter turn about z
   EXPECT_TRUE(is_near(tips[1], 0.0, 1.0, 0.0)) << tips[1].transpose();
   EXPECT_TRUE(is_near(tips[3], 0.0, -1.0, 0.0)) << tips[3].transpose();
-  EXPECT_TRUE(is_near(tips[6], 0.0, -1.0, 0.0)) << tips[6].transpose();  // the camera's do not turn
+  EXPECT_TRUE(is_near(tips[6], 0.0, -1.0, 0.0)) << tips[6].transpose();  // the camera's are fixed
   EXPECT_TRUE(is_near(tips[7], 1.0, 0.0, 0.0)) << tips[7].transpose();
 
   std::string words;
@@ -176,7 +175,7 @@ gravity { magnitude { value: 9.81 } }
   }
 }
 
-// A loop is drawn closed: both bodies of the joint that closes it meet there.
+// A loop is drawn closed: both bodies meet at the joint that closes it.
 TEST(Scene, LoopsAreClosed) {
   const Rig rig = load("rig-fourbar.textproto");
   const auto rest = estimator::find_rest(rig.mechanism);
@@ -197,7 +196,7 @@ TEST(Scene, LoopsAreClosed) {
   EXPECT_LT(nearest, 1e-8);
 }
 
-// A plane rig is seen along its axes, a Furuta obliquely first: its motion is in no plane.
+// A planar rig is viewed along its axes, a Furuta pendulum first obliquely: its motion is spatial.
 TEST(View, ShowsTheMotion) {
   const auto views_of = [](const char* file) {
     const Rig rig = load(file);
@@ -217,7 +216,7 @@ TEST(View, ShowsTheMotion) {
   }
 }
 
-// ω² = m g l / (J + m l²) of the file's values: 0.428, 0.092, 0.01.
+// ω² = m g l / (J + m l²) with the file's values: 0.428, 0.092, 0.01.
 TEST(RestWords, TellRestAndSwings) {
   const double rate = std::sqrt(0.428 * 9.82 * 0.092 / (0.01 + 0.428 * 0.092 * 0.092));
   char swing[64];
@@ -231,12 +230,12 @@ TEST(RestWords, TellRestAndSwings) {
   expect_parts(words_of(load("rig-fourbar.textproto")), {"O = -82.7°", "R = -97.26°"});
 }
 
-// It hangs at its stop, which does not let it down to zero.
+// It rests at its stop, which keeps it from zero.
 TEST(RigPicture, IsDrawnAtRestWithinTheStops) {
   const Rig rig = load("rig-pendulum-stop.textproto");
   expect_parts(RigPicture(rig, {}).svg(),
                {"drawn at 11.46°", "rests at its stop before, at 11.46°"});
-  // Where a place is asked for, it is taken.
+  // A requested position is used.
   expect_parts(RigPicture(rig, {{"pivot", 0.5}}).svg(), {"drawn at 28.65°"});
 }
 
@@ -254,14 +253,14 @@ TEST(RigPicture, TakesPlacesOfJoints) {
   expect_parts(refusal([&] { RigPicture(cart, {parse_joint_place("rail=30deg")}); }),
                {"rail", "slides", "in m"});
   expect_parts(RigPicture(cart, {parse_joint_place("pivot=30deg")}).svg(), {"drawn at 30°"});
-  // The rocker would end 0.5 m from O, and crank and coupler reach 0.38 m.
+  // The rocker would end 0.5 m from O, but crank and coupler reach only 0.38 m.
   const Rig loop = load("rig-fourbar.textproto");
   expect_parts(refusal([&] { RigPicture(loop, {{"R", 0.0}}); }), {"cannot be closed"});
   expect_parts(RigPicture(loop, {{"O", 1.0}}).svg(), {"drawn at 57.3°"});
 }
 
-// Plain letters alone where nothing else is shown, dot patterns elsewhere; no line wider than
-// asked.
+// Plain ASCII where nothing else can be shown, dot patterns elsewhere; no line wider than
+// requested.
 TEST(RigPicture, FitsATerminal) {
   const Rig rig = load("rig-furuta.textproto");
   const RigPicture picture(rig, {});
@@ -277,8 +276,8 @@ TEST(RigPicture, FitsATerminal) {
   EXPECT_NE(picture.text(60, 20, Letters::kBraille).find("●"), std::string::npos);
 }
 
-// A swing-up's commands follow from the motion: on a rig at rest they are a kick and nothing more.
-// The picture shows both, also for a rig file without a unit, and every viewer can draw it.
+// A swing-up's commands depend on the motion: on a rig at rest they are a kick only. The plot shows
+// both, also for a rig file without a unit, and every viewer can draw it.
 TEST(SimulationPicture, ShowsMotionAndCommand) {
   const TemporaryFolder folder;
   const std::string svg = folder.file("plan.svg");

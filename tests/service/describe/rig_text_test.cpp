@@ -15,7 +15,7 @@ namespace {
 
 using test_support::refusal;
 
-/// Answers without a recording: a name, columns that have yet to be recorded, nothing measured.
+/// Answers without a recording: a name, columns still to be recorded, nothing measured.
 RigAnswers answers_of(RigKind kind, bool motor) {
   RigAnswers answers;
   answers.kind = kind;
@@ -39,8 +39,8 @@ std::set<std::string> free_of(const Rig& rig) {
   return names;
 }
 
-// A field that the schema does not have, an inertia that no body has, a column without a joint: the
-// file is read as any other.
+// The written file must load: catches a field that the schema lacks, an inconsistent inertia, a
+// column without a joint.
 TEST(RigText, LoadsForEveryKindWithAndWithoutAMotor) {
   for (const RigKindName& kind : rig_kinds()) {
     for (const bool motor : {false, true}) {
@@ -55,8 +55,8 @@ TEST(RigText, LoadsForEveryKindWithAndWithoutAMotor) {
   }
 }
 
-// What angles alone can tell: of one link inertia and friction, not its mass as well; of two, the
-// mass of the second. What was given is kept.
+// Frees the parameters that angles can identify: for one link inertia and friction but not its
+// mass, for two the second one's mass. Given values are fixed.
 TEST(RigText, FreesWhatCanBeToldAndKeepsWhatIsGiven) {
   RigAnswers one = answers_of(RigKind::kPendulum, false);
   EXPECT_EQ(
@@ -90,16 +90,16 @@ TEST(RigText, SaysOfEveryValueWhereItIsFrom) {
   text = rig_text(answers);
   EXPECT_NE(text.find("# [kg] assumed"), std::string::npos) << text;
   EXPECT_NE(text.find("from the swings of the recording"), std::string::npos) << text;
-  // A slender rod with that frequency: its small swings are those of 2/3 of its length, and its
-  // centre of mass lies halfway: 3/4 g / (2 π f)².
+  // A slender rod with that frequency: it swings like a pendulum of 2/3 of its length, with the
+  // centre of mass halfway: 3/4 g / (2 π f)².
   const Rig rig = parse_rig("r", text);
   const int center = rig.mechanism.find_parameter("pivot.b_x");
   EXPECT_NEAR(rig.mechanism.parameters[static_cast<std::size_t>(center)].value,
               -0.75 * 9.81 / (4.0 * M_PI * M_PI), 1e-6);
 }
 
-// An angle against the vertical is an encoder between the link and the ground; the joint itself is
-// not read.
+// An angle relative to the vertical is an encoder between the link and the ground; the joint itself
+// has none.
 TEST(RigText, AbsoluteAnglesAreEncodersBetweenBodies) {
   RigAnswers answers = answers_of(RigKind::kDoublePendulum, false);
   answers.absolute = true;
@@ -111,7 +111,7 @@ TEST(RigText, AbsoluteAnglesAreEncodersBetweenBodies) {
   EXPECT_EQ(rig.mechanism.body_encoders[0].body_a, estimator::Hinge::kGround);
 }
 
-// offset and sign: angle = ∓ value + offset is zero where the column reads `rest`.
+// Offset and sign: angle = ∓ value + offset is zero where the column reads `rest`.
 TEST(RigText, AnAngleIsZeroWhereItHangs) {
   for (const bool inverted : {false, true}) {
     RigAnswers answers = answers_of(RigKind::kPendulum, false);
@@ -125,7 +125,7 @@ TEST(RigText, AnAngleIsZeroWhereItHangs) {
   }
 }
 
-// A unit vector in plain decimals; a quarter of a turn leaves nothing of rounding.
+// A unit vector in plain decimals; a quarter turn shows no round-off.
 TEST(RigText, WritesALeaningAxisPlain) {
   RigAnswers answers = answers_of(RigKind::kPendulum, false);
   answers.axis_lean = 23.0 * M_PI / 180.0;

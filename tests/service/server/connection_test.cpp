@@ -17,7 +17,7 @@ using rigcal::v1::ServiceRequest;
 using test_support::request_frame;
 using test_support::StoreInHand;
 
-// A service whose sockets are one end of a pair each, the test holding the other.
+// A service with one end of each socket pair; the test has the other.
 class Sockets {
  public:
   explicit Sockets(const ServiceLimits& limits) : store(limits) {}
@@ -45,7 +45,7 @@ class Sockets {
     return ends[1];
   }
 
-  // Lets the service work until it has nothing to do, while `goes_on`, at most so long.
+  // Runs the service until it is idle, while `goes_on` holds, at most this long.
   template <typename Condition>
   void run_while(const Condition& goes_on, int milliseconds = 5000) {
     for (int k = 0; k < milliseconds && goes_on(); ++k) {
@@ -60,7 +60,7 @@ class Sockets {
     return ::send(end, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(bytes.size());
   }
-  // How many bytes there were to read.
+  // Number of bytes that could be read.
   static std::size_t read_all(int end) {
     std::size_t sum = 0;
     char bytes[65536];
@@ -109,8 +109,8 @@ ServiceLimits limits_of(std::uint64_t share_bytes) {
   return limits;
 }
 
-// What waits to be read by those who do not read is bounded for each identity, over all of its
-// connections; another is answered as if nothing were. All of it is let go with the connections.
+// Output that clients do not read is limited for each identity over all of its connections; another
+// identity is served as usual. All of it is freed with the connections.
 TEST(Connection, HoldsNoMoreForOneIdentityThanItsShare) {
   constexpr std::uint64_t kShare = 3u << 20;
   Sockets sockets(limits_of(kShare));
@@ -139,12 +139,12 @@ TEST(Connection, HoldsNoMoreForOneIdentityThanItsShare) {
   EXPECT_EQ(sockets.store.context.buffers.of("a"), 0u);
 }
 
-// A client that is held up by what its other connections do not read goes on when those are gone.
+// A client that is blocked by its other connections' unread output continues when those are gone.
 TEST(Connection, GoesOnWhenOthersHaveMadeRoom) {
   Sockets sockets(limits_of(2u << 20));
   make_large(sockets.store);
   sockets.store.context.buffers.add("a", 2u << 20);
-  // A rig that holds little is served even where all others together have used up everything.
+  // A rig with little output is served even if all others together have used up everything.
   sockets.store.context.buffers.add("others", 64u << 20);
   const int rig = sockets.connect("rig");
   ASSERT_TRUE(Sockets::send(rig, hello()));
@@ -158,9 +158,8 @@ TEST(Connection, GoesOnWhenOthersHaveMadeRoom) {
   EXPECT_GT(sockets.read(end), 0u);
 }
 
-// Messages that are begun and not ended count, too: where they leave no room nothing more is read,
-// and whoever does not end one in its time is cut off, so that the others go on. Another identity
-// has its own room.
+// Unfinished messages count, too: without room nothing more is read. Clients that do not finish a
+// message in time are disconnected, so that the others continue. Another identity has its own room.
 TEST(Connection, HoldsUnfinishedMessagesWithinTheShare) {
   constexpr std::size_t kShare = 1u << 20;
   Sockets sockets(limits_of(kShare));
@@ -168,7 +167,7 @@ TEST(Connection, HoldsUnfinishedMessagesWithinTheShare) {
   request.mutable_upload_part()->set_session_id("x");
   request.mutable_upload_part()->set_data(std::string(900u << 10, 'x'));
   const std::string frame = request_frame(request);
-  // As much as is taken of all but the message's end.
+  // All that was accepted, except the message's end.
   std::map<int, std::size_t> sent;
   const auto begin = [&](int end) {
     std::size_t& at = sent[end];
@@ -198,8 +197,8 @@ TEST(Connection, HoldsUnfinishedMessagesWithinTheShare) {
   EXPECT_TRUE(begin(second)) << "the first one's room is there again";
 }
 
-// Who has not introduced itself in time is cut off, and so is who does not end a message or does
-// not read; who is silent between messages is not.
+// Clients are disconnected if they do not introduce themselves, finish a message or read in time.
+// Silence between messages is allowed.
 TEST(Connection, CutsOffWhoLetsItsTimePass) {
   Sockets sockets(limits_of(32u << 20));
   make_large(sockets.store);

@@ -23,7 +23,7 @@ const Identity kAnna{"account:anna", false};
 const Identity kBert{"account:bert", false};
 const Identity kRoot{"account:root", true};
 
-// A connection of somebody, without its socket.
+// A client's connection, without its socket.
 class Client {
  public:
   Client(StoreInHand& store, const Identity& who)
@@ -67,7 +67,7 @@ class Client {
   std::shared_ptr<Conversation> conversation_;
 };
 
-// A request of every number that there is, empty.
+// An empty request of every type.
 std::vector<ServiceRequest> every_request() {
   std::vector<ServiceRequest> requests;
   const auto* const descriptor = ServiceRequest::descriptor();
@@ -78,9 +78,9 @@ std::vector<ServiceRequest> every_request() {
   return requests;
 }
 
-// Each request, of whatever number, is answered once by a connection that has greeted: one that is
-// added to the schema and forgotten here would leave its client waiting for ever. Those that are
-// not for clients end the connection with a reason.
+// Each request, of any type, gets exactly one reply after the greeting. Catches a request that is
+// added to the schema but not handled, so that its client would wait forever. Requests that are not
+// for clients end the connection with a reason.
 TEST(Conversation, AnswersEveryRequestThereIsOnce) {
   const auto requests = every_request();
   ASSERT_GT(requests.size(), 18u);
@@ -101,7 +101,7 @@ TEST(Conversation, AnswersEveryRequestThereIsOnce) {
   }
 }
 
-// A connection's first message is Hello or OpenSession; a streaming one carries no other request.
+// A connection's first message is Hello or OpenSession; a streaming one accepts no other request.
 TEST(Conversation, EndsWhereARequestIsOutOfPlace) {
   for (const ServiceRequest& request : every_request()) {
     SCOPED_TRACE(request.DebugString());
@@ -117,7 +117,7 @@ TEST(Conversation, EndsWhereARequestIsOutOfPlace) {
   }
 }
 
-// The gate is asked at the first message, of clients and rigs alike.
+// Capacity is checked at the first message, for clients and rigs alike.
 TEST(Conversation, TellsAtItsFirstMessageThatTheServiceIsFull) {
   StoreInHand store;
   Client client(store, kAnna);
@@ -144,7 +144,7 @@ ServiceRequest end_request(const std::string& id) {
   return request;
 }
 
-// A stranger ends and deletes nothing, an operator does, and the session tells whose it is.
+// Only the owner and operators may end and delete a session, which shows its owner.
 TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
   StoreInHand store;
   {
@@ -177,8 +177,8 @@ TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
   EXPECT_TRUE(operator_later.call(delete_request("run")).has_deleted());
 }
 
-// A stranger adds nothing to an upload that another has begun; who has the same content finds it
-// there once it is complete.
+// Only its owner may continue an upload. A client with the same content finds it there once it is
+// complete.
 TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
   StoreInHand store;
   Client owner(store, kAnna);
@@ -204,8 +204,8 @@ TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
   EXPECT_TRUE(stranger.call(open).upload_state().complete());
 }
 
-// An upload has its room for itself from the start: the last byte of a share fits, one more does
-// not, and others have theirs.
+// An upload reserves its space at the start: the last byte of a share fits, one more does not, and
+// others keep theirs.
 TEST(Conversation, PromisesUploadsNoMoreThanTheShareOfTheDisk) {
   StoreInHand store;
   store.context.limits.share.disk_bytes = 1000;
@@ -221,7 +221,7 @@ TEST(Conversation, PromisesUploadsNoMoreThanTheShareOfTheDisk) {
   EXPECT_EQ(open(client, "a", 1001).error().code(), ServiceError::STORAGE);
   EXPECT_TRUE(open(client, "a", 600).has_upload_state());
   EXPECT_EQ(open(client, "b", 401).error().code(), ServiceError::STORAGE);
-  store.count_use();  // what was counted anew is the same: no byte of it has come
+  store.count_use();  // a new count gives the same: no byte has arrived
   EXPECT_EQ(open(client, "b", 401).error().code(), ServiceError::STORAGE);
   EXPECT_TRUE(open(client, "b", 400).has_upload_state());
   Client other(store, kBert);
@@ -229,8 +229,7 @@ TEST(Conversation, PromisesUploadsNoMoreThanTheShareOfTheDisk) {
   EXPECT_TRUE(open(other, "c", 1000).has_upload_state());
 }
 
-// A share of the disk without a figure is half of what there is for all, and promises do not make
-// it grow.
+// A disk share without a setting is half of the total, and reservations do not enlarge it.
 TEST(Conversation, DerivesTheShareOfTheDiskFromWhatThereIs) {
   StoreInHand store;
   store.context.disk_capacity_bytes = 2000;
@@ -241,8 +240,8 @@ TEST(Conversation, DerivesTheShareOfTheDiskFromWhatThereIs) {
   EXPECT_EQ(store.context.disk_share_bytes(), 10u);
 }
 
-// Whoever would be refused has the disk measured first: what others filled and have freed since the
-// last look is there for all.
+// Before a refusal the disk is measured again: space freed by others since the last time is
+// available to all.
 TEST(Conversation, MeasuresTheDiskBeforeItRefuses) {
   StoreInHand store;
   int measured = 0;
@@ -265,8 +264,8 @@ TEST(Conversation, MeasuresTheDiskBeforeItRefuses) {
   EXPECT_EQ(measured, 2) << "not while there is room";
 }
 
-// A stream that has used up its owner's share is refused as by a full disk, which the rig outlives,
-// and nothing that was acknowledged is lost.
+// A stream beyond its owner's share is refused as by a full disk, which the rig survives, and no
+// acknowledged data are lost.
 TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
   StoreInHand store;
   Client rig(store, kAnna);
@@ -284,8 +283,8 @@ TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
   EXPECT_TRUE(other.call(batch_request(1)).has_acknowledge());
 }
 
-// Messages that say nothing take two bytes each in a batch and fifty in the recording: it is the
-// recording that a share and the limit of a session are held against, before anything is written.
+// Empty messages take two bytes each in a batch but fifty in the recording. The recording's size is
+// checked against the share and the limit of a session, before anything is written.
 TEST(Conversation, CountsSparseBatchesAsTheirRecordingTakesThem) {
   StoreInHand store;
   ServiceRequest sparse;
@@ -320,8 +319,8 @@ TEST(Conversation, CountsSparseBatchesAsTheirRecordingTakesThem) {
   EXPECT_LT(stored.size_bytes(), 280'000u) << "beside the schemas at its beginning";
 }
 
-// What a stranger computes from a recording does not keep its owner from deleting it: that job
-// fails. A job of the owner does.
+// A stranger's job on a recording does not prevent its owner from deleting it: the job fails. A job
+// of the owner does.
 TEST(Conversation, DeletesAnOwnersSessionWhateverOthersComputeFromIt) {
   StoreInHand store;
   store.upload("data", kAnna);
@@ -341,7 +340,7 @@ TEST(Conversation, DeletesAnOwnersSessionWhateverOthersComputeFromIt) {
   EXPECT_NE(store.job("waiting").error().find("there is no session 'data'"), std::string::npos);
 }
 
-// Sessions have a share and a limit; so has what their metadata take in memory.
+// The number of sessions has a share and a limit, and so has the memory of their metadata.
 TEST(Conversation, HoldsTheSharesOfSessionsAndOfTheirMetadata) {
   ServiceLimits limits;
   limits.sessions = 3;
@@ -361,12 +360,12 @@ TEST(Conversation, HoldsTheSharesOfSessionsAndOfTheirMetadata) {
   EXPECT_NE(open("a3", kAnna).find("what sessions and jobs tell"), std::string::npos);
   Client rig(store, kBert);
   ASSERT_TRUE(rig.call(open_request("b2")).has_session_opened()) << "it has less";
-  // What is there goes on, whatever it has come to.
+  // Existing sessions continue, even above the limit.
   store.context.limits.index_bytes = store.context.limits.share.index_bytes = 1;
   EXPECT_TRUE(rig.call(batch_request(1)).has_acknowledge());
 }
 
-// Streaming sessions: at the share and above it; its own session again does not count twice.
+// Streaming sessions, at the share and above it. Reopening one's own session does not count twice.
 TEST(Conversation, HoldsTheShareAndTheLimitOfStreamingSessions) {
   ServiceLimits limits;
   limits.streaming_sessions = 3;
@@ -387,8 +386,8 @@ TEST(Conversation, HoldsTheShareAndTheLimitOfStreamingSessions) {
             std::string::npos);
 }
 
-// A large reply that finds no room is replaced by a refusal, so that each request keeps its one
-// reply; a small one always passes.
+// A large reply without room is replaced by a refusal, so that each request has its one reply; a
+// small one always passes.
 TEST(Conversation, AnswersBusyWhereALargeReplyHasNoRoom) {
   StoreInHand store;
   store.upload("data", kAnna);
@@ -409,7 +408,7 @@ TEST(Conversation, AnswersBusyWhereALargeReplyHasNoRoom) {
   EXPECT_TRUE(client.call(list).has_session_list());
 }
 
-// A subscriber that reads slowly misses iterations, never the end.
+// A slow subscriber misses iterations, but never the end.
 TEST(Conversation, TellsTheEndOfAJobToASlowReader) {
   StoreInHand store;
   store.upload("data", kAnna);
@@ -432,8 +431,8 @@ TEST(Conversation, TellsTheEndOfAJobToASlowReader) {
   EXPECT_EQ(client.outlet.replies.back().job_update().job().state(), rigcal::v1::JOB_DONE);
 }
 
-// A client does not become a rig computer, however good its OpenSession is: who greets is served,
-// who streams is not.
+// After the greeting a client cannot open a streaming session, even with a valid OpenSession: a
+// connection either serves a client or streams.
 TEST(Conversation, OpensNoSessionForWhoHasGreeted) {
   StoreInHand store;
   Client client(store, kAnna);
@@ -443,7 +442,7 @@ TEST(Conversation, OpensNoSessionForWhoHasGreeted) {
   EXPECT_EQ(store.sessions->list().total_count(), 0u);
 }
 
-// A file is read from anywhere in it, and to its end; behind that there is nothing to ask for.
+// A file can be read from any position to its end; beyond it there is nothing to request.
 TEST(Conversation, ReadsAFileToItsEndAndNotBehind) {
   StoreInHand store;
   store.upload("data", kAnna);

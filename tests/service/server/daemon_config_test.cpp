@@ -24,7 +24,7 @@ DaemonConfig load(const std::string& text) {
   return load_daemon_config(path);
 }
 
-// The settings as the message that would set them: what a field's neighbour was given shows.
+// The settings as a message, which reveals a value in a neighbouring field.
 v1::Daemon told(const DaemonConfig& config) {
   v1::Daemon message;
   message.set_data_folder(config.data_folder);
@@ -86,7 +86,7 @@ share {
 operators { certificate: "anna" certificate: "bert" account: "carl" }
 )";
 
-// Every field of the schema is set here, and arrives where it belongs.
+// Every field of the schema is set here and must reach its setting.
 TEST(DaemonConfig, TakesEverySettingToItsPlace) {
   v1::Daemon written;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kEverything, &written));
@@ -102,7 +102,7 @@ TEST(DaemonConfig, TakesEverySettingToItsPlace) {
       << read.DebugString();
 }
 
-// What is left out has the figure that the schema and docs/service.md give.
+// Omitted settings have the defaults that the schema and docs/service.md state.
 TEST(DaemonConfig, LeavesTheDefaultsWhereNothingIsSaid) {
   const v1::Daemon read = told(load(""));
   const v1::Daemon defaults = told(DaemonConfig());
@@ -125,8 +125,7 @@ TEST(DaemonConfig, LeavesTheDefaultsWhereNothingIsSaid) {
   EXPECT_EQ(read.limits().index_bytes(), std::uint64_t{64} << 20);
 }
 
-// Ranges stand in one table; one reply and one message must find room, and a share of nothing would
-// be no share.
+// Ranges are in one table. One reply and one message must fit, and a share must not be zero.
 TEST(DaemonConfig, RefusesWhatTheTableDoesNotAllow) {
   const auto refused = [](const std::string& text) { return refusal([&] { (void)load(text); }); };
   expect_parts(refused("limits {\n buffer_bytes: 33554431 }"),

@@ -12,7 +12,7 @@
 
 #include "tests/proto/recording_support.hpp"
 
-// What the kernel is asked for, in order. This program's own fsync and rename stand before libc's.
+// Records the order of the system calls. This program's fsync and rename override libc's.
 namespace {
 
 std::vector<std::string> calls;
@@ -44,8 +44,8 @@ namespace {
 using test_support::ok;
 using test_support::TemporaryFolder;
 
-// A name that a power cut may leave on a file without its content is worse than no name: the
-// content first, then the name, then the folder that holds it.
+// After a power cut, a name without its content is worse than no name: sync the content first, then
+// rename, then sync the folder.
 TEST(DurableFile, MakesTheContentDurableBeforeTheName) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("session"));
@@ -55,7 +55,7 @@ TEST(DurableFile, MakesTheContentDurableBeforeTheName) {
             (std::vector<std::string>{"fsync .new-record", "rename .new-record", "fsync session"}));
 }
 
-// The name that is gone is gone for good before what it named is taken apart.
+// The removal of the name is made durable before the content is deleted.
 TEST(DurableFile, MakesADeletionDurableBeforeItBegins) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("store/session"));
@@ -78,7 +78,7 @@ TEST(DurableFile, IsNobodyElsesToRead) {
   }
 }
 
-// A link in the data folder leads elsewhere: nothing is written, read or listed through it.
+// A link in the data folder may lead outside: nothing is written, read or listed through it.
 TEST(DurableFile, IsReachedThroughNoLink) {
   const TemporaryFolder folder;
   std::ofstream(folder.file("victim")) << "untouched";

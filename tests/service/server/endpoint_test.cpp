@@ -27,7 +27,7 @@ using test_support::open_request;
 using test_support::ServiceProcess;
 using test_support::SocketClient;
 
-// The body and head of an HTTP answer.
+// The head and body of an HTTP response.
 std::string http_get(std::uint16_t port, const std::string& request) {
   const TemporaryFolder files;
   const std::string command = "exec 3<>/dev/tcp/127.0.0.1/" + std::to_string(port) +
@@ -37,7 +37,7 @@ std::string http_get(std::uint16_t port, const std::string& request) {
   return contents_of(files.file("answer"));
 }
 
-// Monitoring sees what happens: batches counted, in a format that Prometheus reads.
+// Metrics count batches, in the format of Prometheus.
 TEST(Endpoint, TellsMetricsAndHealth) {
   ServiceProcess service({"--http", "127.0.0.1:0"});
   ASSERT_TRUE(service.start()) << service.output();
@@ -59,7 +59,7 @@ TEST(Endpoint, TellsMetricsAndHealth) {
   EXPECT_NE(http_get(port, "POST /health HTTP/1.1\\r\\n\\r\\n").find("405"), std::string::npos);
 }
 
-// systemd is told when the service is ready, again and again that it lives, and that it stops.
+// systemd is notified when the service is ready, repeatedly that it is alive, and when it stops.
 TEST(Endpoint, TellsTheServiceManager) {
   const TemporaryFolder files;
   const std::string path = files.file("notify");
@@ -91,7 +91,7 @@ TEST(Endpoint, TellsTheServiceManager) {
   ::close(socket);
 }
 
-// The unit file says nothing that systemd would ignore; tests/systemd/boot_unit.sh runs it.
+// The unit file contains nothing that systemd would ignore; tests/systemd/boot_unit.sh runs it.
 TEST(Endpoint, HasAUnitThatSystemdTakes) {
   if (std::system("command -v systemd-analyze >/dev/null") != 0) {
     GTEST_SKIP() << "systemd is not installed";
@@ -110,7 +110,7 @@ TEST(Endpoint, HasAUnitThatSystemdTakes) {
   EXPECT_EQ(contents_of(files.file("out")), "");
 }
 
-// Listening where others reach it, without TLS, is refused unless it was insisted on.
+// Listening on a network address without TLS is refused unless explicitly requested.
 TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
   const TemporaryFolder files;
   test_support::ChildProcess refused(
@@ -125,7 +125,7 @@ TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
       [&] { return insisted.output().find("listens at 0.0.0.0:") != std::string::npos; }, 10.0));
 }
 
-// The endpoint for monitoring has no TLS at all: the same holds for it.
+// The monitoring endpoint has no TLS: the same rule holds for it.
 TEST(Endpoint, TellsItsHealthToThisMachineOnly) {
   const TemporaryFolder files;
   const std::vector<std::string> command = {RIGCALD_BINARY, "--data",      files.file("data"),
@@ -142,8 +142,8 @@ TEST(Endpoint, TellsItsHealthToThisMachineOnly) {
       [&] { return insisted.output().find("rigcald listens at") != std::string::npos; }, 10.0));
 }
 
-// For one machine nothing needs to be said: service and clients meet at the account's socket. A
-// second place is listened at as well.
+// On one machine no settings are needed: service and clients meet at the account's socket. The
+// service also listens at a second place.
 TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
   const TemporaryFolder files;
   const auto environment = [&] { ::setenv("XDG_RUNTIME_DIR", files.file("").c_str(), 1); };
@@ -165,7 +165,7 @@ TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
   EXPECT_FALSE(std::filesystem::exists(files.file("rigcald.sock")));
 }
 
-// Asked to log more, the service tells every request, by whom; else none.
+// With verbose logging the service logs every request and its client; otherwise none.
 TEST(Endpoint, LogsRequestsWhereAskedTo) {
   for (const bool debug : {false, true}) {
     ServiceProcess service(debug ? std::vector<std::string>{"--debug"}
@@ -186,8 +186,8 @@ TEST(Endpoint, LogsRequestsWhereAskedTo) {
   }
 }
 
-// Names that a client chose reach the service's log through every layer, and command no terminal
-// and forge no line there: a job with a rig file of that name fails, and the log says so on one
+// Names chosen by a client reach the service's log through every layer. They must neither control a
+// terminal nor forge a line: a job with a rig file of that name fails, and the log says so on one
 // line.
 TEST(Endpoint, LogsWhatClientsCallThingsWithoutBelievingIt) {
   ServiceProcess service;
@@ -218,8 +218,8 @@ TEST(Endpoint, LogsWhatClientsCallThingsWithoutBelievingIt) {
   EXPECT_NE(log.find("\\u001b]0;owned"), std::string::npos) << log;
 }
 
-// Somebody else has begun to upload the very same file, and does not go on: a client gets its own
-// there under the next id, and its job.
+// Another client has begun to upload the same file and does not finish. A client gets its own
+// upload under the next id, and its job runs.
 TEST(Endpoint, TakesAFileThatAnotherHasOnlyBegun) {
   const TemporaryFolder files;
   const std::string socket = files.file("rigcald.sock");
@@ -229,7 +229,7 @@ TEST(Endpoint, TakesAFileThatAnotherHasOnlyBegun) {
   proto::ContentName content;
   content.add(table);
   const std::string id = proto::upload_id(content.text(), 1);
-  SocketClient squatter(service.port());  // the address, not the account
+  SocketClient squatter(service.port());  // identified by address, not account
   ASSERT_TRUE(squatter.greet());
   rigcal::v1::ServiceRequest open;
   open.mutable_open_upload()->set_session_id(id);
@@ -244,8 +244,7 @@ TEST(Endpoint, TakesAFileThatAnotherHasOnlyBegun) {
   EXPECT_FALSE(std::filesystem::exists(service.session_folder(id) + "/recording.csv"));
 }
 
-// With TLS it is the certificate's name that owns: another is refused, unless its name is among the
-// operators.
+// With TLS the certificate's name is the owner. Another name is refused unless it is an operator's.
 TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
   const TemporaryFolder files;
   ASSERT_EQ(test_support::make_certificates(files), "");
@@ -279,8 +278,7 @@ TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
   EXPECT_EQ(rigcal("cancel a", "service").exit_code, 0) << "an operator";
 }
 
-// A folder of sessions that cannot be read is no folder without sessions: the service must not
-// start as if it held none.
+// If the sessions' folder cannot be read, the service must not start as if it were empty.
 TEST(Endpoint, RefusesDataItCannotRead) {
   const TemporaryFolder files;
   const std::string sessions = files.file("data/sessions");
@@ -290,7 +288,7 @@ TEST(Endpoint, RefusesDataItCannotRead) {
     test_support::ChildProcess service(
         {RIGCALD_BINARY, "--data", files.file("data"), "--listen", "127.0.0.1:0"},
         files.file("output"), [] {
-          ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);  // root, too, is bound by permissions now
+          ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);  // so that permissions also bind root
           ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
         });
     EXPECT_EQ(service.wait(10.0), 1);
@@ -300,7 +298,7 @@ TEST(Endpoint, RefusesDataItCannotRead) {
   std::filesystem::permissions(sessions, std::filesystem::perms::owner_all);
 }
 
-// What is wrong with an address is told in one line, with what to do, and nothing is listened at.
+// A faulty address gives one line with the remedy, and the service does not listen.
 TEST(Endpoint, TellsWhyItCannotListen) {
   const TemporaryFolder files;
   ServiceProcess other;
@@ -321,7 +319,7 @@ TEST(Endpoint, TellsWhyItCannotListen) {
   refused({"--listen", "localhost"}, "the port is missing");
 }
 
-// The example configuration is one the service takes; a mistake is told with its place.
+// The example configuration is valid; a mistake is reported with its place.
 TEST(DaemonConfig, ReadsTheExampleAndTellsMistakes) {
   const DaemonConfig loaded = load_daemon_config(config("daemon.textproto"));
   EXPECT_EQ(loaded.data_folder, "/var/lib/rigcald");
@@ -339,7 +337,7 @@ TEST(DaemonConfig, ReadsTheExampleAndTellsMistakes) {
                   files.write("a.textproto", "limits {\n  connections: 0\n}\n")));
             }).find("a.textproto:2:"),
             std::string::npos);
-  // Every figure of a share arrives where it belongs.
+  // Every value of a share reaches its setting.
   const ServiceShare share =
       load_daemon_config(
           files.write("share.textproto",
@@ -371,7 +369,7 @@ TEST(DaemonConfig, ReadsTheExampleAndTellsMistakes) {
             std::string::npos);
 }
 
-// The Python example, as its own text tells to use it, against a recording of a simulated swing.
+// Runs the Python example as its own text describes, on a recording of a simulated swing.
 TEST(PythonClient, StreamsAndCalibrates) {
   if (std::system("/usr/bin/python3 -c 'import google.protobuf' 2>/dev/null") != 0) {
     GTEST_SKIP() << "python3-protobuf is not installed";

@@ -9,8 +9,8 @@
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 
-// A disk that fails to write once, under the service's store: tests/support/failing_disk.c stands
-// before libc here. Nothing is acknowledged that it lost.
+// A disk that fails to write once, under the service's store: tests/support/failing_disk.c
+// overrides libc here. Lost data must not be acknowledged.
 
 namespace service {
 namespace {
@@ -31,7 +31,7 @@ class ServiceDisk : public ::testing::Test {
   void fail_next() const { std::ofstream{switch_}; }
   bool has_failed() const { return !std::filesystem::exists(switch_); }
 
-  /// What a new connection that opens session "run" and sends these batches is told at last.
+  /// Final replies to a new connection that opens session "run" and sends these batches.
   std::vector<ServiceReply> stream(const std::vector<std::uint64_t>& batches) {
     OutletInHand outlet;
     const auto rig = std::make_shared<Conversation>(store_.context, *store_.sessions, *store_.jobs,
@@ -79,8 +79,8 @@ class ServiceDisk : public ::testing::Test {
   std::string switch_ = store_.files.file("fail");
 };
 
-// The batch whose fsync failed is refused, not acknowledged, and it is due again for whoever opens
-// the session next.
+// A batch whose fsync failed is refused, not acknowledged, and is due again for the next connection
+// that opens the session.
 TEST_F(ServiceDisk, AcknowledgesNoBatchThatItLost) {
   ASSERT_TRUE(stream({}).back().has_session_opened());
   fail_next();
@@ -95,8 +95,8 @@ TEST_F(ServiceDisk, AcknowledgesNoBatchThatItLost) {
   EXPECT_EQ(again[2].acknowledge().through(), 2u);
 }
 
-// After a part that could not be written no byte of the file is believed: a second fsync would call
-// durable what the first has lost.
+// After a failed write no byte of the file is trusted: a second fsync would report lost data as
+// durable.
 TEST_F(ServiceDisk, BeginsAnUploadAnewThatItLostAPartOf) {
   ASSERT_EQ(test_support::fault_of(open_upload()).code(), 0);
   ASSERT_EQ(std::get<UploadState>(append(0, "ab")).durable_bytes(), 2u);
@@ -113,8 +113,8 @@ TEST_F(ServiceDisk, BeginsAnUploadAnewThatItLostAPartOf) {
   EXPECT_EQ(test_support::text_of(std::get<std::string>(path)), "abcdef");
 }
 
-// What a session's recording became on the disk is seen before its log goes, though every call has
-// succeeded: the log stays, and another try makes the recording of it.
+// The stored recording is read back before its log is deleted, even if every call has succeeded. If
+// it is faulty, the log stays, and another attempt makes the recording from it.
 TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   const std::string folder = store_.files.file("run");
   const std::string log_path = log_folder(folder);

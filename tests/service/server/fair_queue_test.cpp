@@ -18,12 +18,12 @@ namespace {
 
 using Ids = std::vector<std::string>;
 
-// Where nobody has used more than another.
+// Order if all have used equally much.
 Ids order(const FairQueue& queue) {
   return queue.order([](const std::string&) { return 0.0; });
 }
 
-// However much one has waiting, another comes second: a queue by time alone would put it last.
+// However many jobs of one identity wait, another's comes second; in a queue by time it comes last.
 TEST(FairQueue, LetsIdentitiesTakeTurns) {
   FairQueue queue;
   for (const char* id : {"a1", "a2", "a3"}) queue.add("a", id);
@@ -36,8 +36,8 @@ TEST(FairQueue, LetsIdentitiesTakeTurns) {
   EXPECT_EQ(queue.size("nobody"), 0u);
 }
 
-// Who was served goes last; who comes anew is behind all who wait, so that asking again at once,
-// one job at a time, gets nobody ahead of those who wait.
+// A served identity goes to the end, and a new one joins behind all who wait. So resubmitting one
+// job at a time overtakes nobody.
 TEST(FairQueue, SendsTheServedAndTheNewToTheEnd) {
   FairQueue queue;
   queue.add("a", "a1");
@@ -50,7 +50,7 @@ TEST(FairQueue, SendsTheServedAndTheNewToTheEnd) {
   EXPECT_EQ(order(queue), (Ids{"a2", "b2"}));
 }
 
-// Whoever has nothing left in the queue has no place in it either, and comes anew behind all.
+// An identity without waiting jobs loses its place and joins at the end again.
 TEST(FairQueue, ForgetsWhoHasNothingWaiting) {
   for (const bool served : {true, false}) {
     FairQueue queue;
@@ -63,7 +63,7 @@ TEST(FairQueue, ForgetsWhoHasNothingWaiting) {
   }
 }
 
-// A cancelled job costs its owner no turn, and an unknown one nothing.
+// Cancelling a job does not cost its owner a turn; cancelling an unknown one has no effect.
 TEST(FairQueue, KeepsThePlaceOfWhoCancels) {
   FairQueue queue;
   for (const char* id : {"a1", "a2"}) queue.add("a", id);
@@ -77,8 +77,7 @@ TEST(FairQueue, KeepsThePlaceOfWhoCancels) {
   EXPECT_TRUE(order(queue).empty());
 }
 
-// Whoever has used least comes first, whoever came first and however often others asked; among
-// equals it is by turns.
+// The least usage comes first, independent of arrival and number of requests; equals take turns.
 TEST(FairQueue, PrefersWhoHasUsedLeast) {
   FairQueue queue;
   for (const char* id : {"a1", "a2"}) queue.add("a", id);
@@ -89,7 +88,7 @@ TEST(FairQueue, PrefersWhoHasUsedLeast) {
             (Ids{"b1", "c1", "a1", "b2", "a2"}));
 }
 
-// An hour's use, to the minute: what was used evenly leaves evenly, and nothing of another counts.
+// Usage of the last hour, to the minute: even usage expires evenly, and another's does not count.
 TEST(ProcessorUse, CountsTheLastHour) {
   ProcessorUse use;
   use.add("a", 1200.0, 1800.0, 300.0);  // half a processor for ten minutes
@@ -106,14 +105,14 @@ TEST(ProcessorUse, CountsTheLastHour) {
   EXPECT_EQ(use.of("b", 59.0), 0.0) << "what does not is gone";
 }
 
-// Of a job longer than the hour the last hour counts; of one that took no time at all, everything;
-// and what is no time, nothing.
+// Of a job longer than an hour the last hour counts; of one with zero duration, everything; of an
+// invalid time, nothing.
 TEST(ProcessorUse, TakesJobsOfAnyLength) {
   ProcessorUse use;
   use.add("long", 0.0, 36'000.0, 36'000.0);
   EXPECT_NEAR(use.of("long", 36'000.0), 3540.0, 1e-9) << "59 whole minutes and the one that begins";
   use.add("short", 100.0, 100.0, 2.0);
-  use.add("back", 100.0, 90.0, 2.0);  // a clock that was set
+  use.add("back", 100.0, 90.0, 2.0);  // after a clock change
   EXPECT_EQ(use.of("short", 100.0), 2.0);
   EXPECT_EQ(use.of("back", 100.0), 2.0);
   use.add("none", 0.0, 10.0, -1.0);
@@ -121,7 +120,7 @@ TEST(ProcessorUse, TakesJobsOfAnyLength) {
   EXPECT_EQ(use.of("none", 10.0), 0.0);
 }
 
-// The last byte of a share and of the whole fit, one more does not, however large it claims to be.
+// The last byte of a share and of the total fits, one more does not, however large the claim.
 TEST(ByteUse, HasRoomUpToTheShareAndUpToTheLimit) {
   ByteUse use;
   use.add("a", 6);
@@ -134,12 +133,12 @@ TEST(ByteUse, HasRoomUpToTheShareAndUpToTheLimit) {
   use.remove("a", 4);
   EXPECT_EQ(use.of("a"), 2u);
   EXPECT_EQ(use.total(), 2u);
-  use.remove("a", 5);  // what was counted anew meanwhile
+  use.remove("a", 5);  // usage that was counted again meanwhile
   use.remove("nobody", 5);
   EXPECT_EQ(use.total(), 0u);
 }
 
-// Half of each limit, at least one, unless a figure was set; never more than the limit.
+// Half of each limit, at least one, unless configured; never more than the limit.
 TEST(ServiceLimits, GivesOneIdentityHalfUnlessToldOtherwise) {
   ServiceLimits limits;
   limits.connections = 5;
@@ -159,7 +158,8 @@ TEST(ServiceLimits, GivesOneIdentityHalfUnlessToldOtherwise) {
   EXPECT_EQ(limits.of_one().processor_s, 60.0);
 }
 
-// Nobody owns what is older than owners, an empty name is nobody's, and operators may all.
+// Data of releases without owners belong to nobody, an empty name owns nothing, operators may do
+// all.
 TEST(Identity, MayChangeItsOwnAndAsOperatorEverything) {
   const Identity anna{"account:anna", false};
   EXPECT_TRUE(anna.may_change("account:anna"));
@@ -177,12 +177,12 @@ TEST(Identity, KnowsOperatorsByTheirCertificatesNames) {
   EXPECT_EQ(identify_certificate("rig", operators).name, "certificate:rig");
 }
 
-// A thread that is busy while the test posts.
+// A thread that is kept busy while the test posts tasks.
 class BusyThreads {
  public:
   explicit BusyThreads(int count) : threads_(count, 0) {}
 
-  // A task that waits until release(), of an owner of its own.
+  // Posts a task that waits until release(), with its own owner.
   void occupy(const std::string& owner) {
     threads_.post(owner, [this, released = released_.get_future().share()] {
       ++occupied_;
@@ -214,8 +214,8 @@ void wait_until(const std::function<bool()>& condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// Whoever ends a thousand sessions at once has them stored in turns with everybody else's; its own
-// stay in order.
+// If one owner ends a thousand sessions at once, they are stored in turns with all others', and its
+// own stay in order.
 TEST(TaskThreads, LetOwnersTakeTurns) {
   BusyThreads threads(1);
   threads.occupy("z");
@@ -229,7 +229,7 @@ TEST(TaskThreads, LetOwnersTakeTurns) {
   EXPECT_EQ(threads.done(), (Ids{"a1", "b1", "c1", "a2", "b2", "a3"}));
 }
 
-// One owner's long task leaves the second thread to others, and nothing of its own overtakes it.
+// One owner's long task leaves the second thread to others, and no task of its own overtakes it.
 TEST(TaskThreads, DoOneTaskOfAnOwnerAtATime) {
   BusyThreads threads(2);
   threads.occupy("a");
@@ -244,7 +244,7 @@ TEST(TaskThreads, DoOneTaskOfAnOwnerAtATime) {
   EXPECT_EQ(threads.done().back(), "a2");
 }
 
-// What was posted is done before the threads go, also what tasks post themselves.
+// All posted tasks are done before the threads end, also tasks posted by tasks.
 TEST(TaskThreads, DoEverythingBeforeTheyEnd) {
   std::atomic<int> done{0};
   {

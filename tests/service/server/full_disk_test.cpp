@@ -11,7 +11,7 @@
 #include "tests/service/server/stored_session.hpp"
 #include "tests/service/server/streaming_rig.hpp"
 
-// Disks that are full, and disks that fail, under a service that goes on.
+// Full and failing disks under a running service.
 
 namespace service {
 namespace {
@@ -29,8 +29,7 @@ using test_support::ServiceProcess;
 using test_support::SocketClient;
 using test_support::TemporaryFolder;
 
-// Sends, again and again as a rig does, until everything is acknowledged; closes; waits for the
-// recording.
+// Sends repeatedly, as a rig does, until all is acknowledged; closes; waits for the recording.
 void complete(ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
               std::uint64_t sample_count = 20) {
   ASSERT_TRUE(eventually(
@@ -42,7 +41,7 @@ void complete(ServiceProcess& service, const std::string& id, std::uint64_t batc
   complete_session(service, id, batch_count, sample_count);
 }
 
-// A small file system of its own. Mounting one is for root.
+// A small file system of its own. Mounting it needs root.
 class SmallDisk {
  public:
   explicit SmallDisk(const std::string& folder) : folder_(folder) {
@@ -57,7 +56,7 @@ class SmallDisk {
 
   bool mounted() const { return mounted_; }
 
-  /// Leaves no byte.
+  /// Leaves no free byte.
   void fill() const {
     std::ofstream file(folder_ + "/ballast", std::ios::app);
     const std::string block(4096, 'x');
@@ -71,9 +70,9 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-// A disk without a byte left refuses what needs it, by name and reason: the running session, a new
-// one, an upload, a job. Questions are answered all the while. With space again everything goes on
-// in the same process, and nothing that was acknowledged is lost.
+// A full disk refuses the running session, a new one, an upload and a job, with name and reason.
+// Queries are still answered. With free space everything continues in the same process, and no
+// acknowledged data are lost.
 TEST(FullDisk, RefusesClearlyAndGoesOnWhenThereIsRoom) {
   constexpr std::uint64_t kBatches = 60;
   const TemporaryFolder files;
@@ -116,8 +115,8 @@ TEST(FullDisk, RefusesClearlyAndGoesOnWhenThereIsRoom) {
   EXPECT_EQ(service.stop(), 0);
 }
 
-// A recording that does not fit is written once it does, without anyone asking; until then the
-// session keeps its log and says why.
+// A recording that does not fit is written automatically once it does. Until then the session keeps
+// its log and reports why.
 TEST(FullDisk, WritesTheRecordingOnceItFits) {
   constexpr std::uint64_t kBatches = 60;
   const TemporaryFolder files;
@@ -128,7 +127,7 @@ TEST(FullDisk, WritesTheRecordingOnceItFits) {
   ASSERT_TRUE(service.start()) << service.output();
   ASSERT_EQ(send_through(service, "run", kBatches).acknowledged, kBatches);
   disk.fill();
-  // Room for the record of the closing, not for the recording.
+  // Room for the record of the closing, but not for the recording.
   std::filesystem::resize_file(service.folder() + "/ballast",
                                std::filesystem::file_size(service.folder() + "/ballast") - 16'384);
   SocketClient rig(service.port());
@@ -154,12 +153,12 @@ bool start_on_failing_disk(ServiceProcess& service, const std::string& switch_pa
   });
 }
 
-// A disk that fails to write, once, at any moment: the bytes are gone and the next fsync says that
-// all is well. The session is refused, read again from the disk, and goes on behind what is really
-// there, in the same process; what was acknowledged was not among the lost. Others do not notice.
+// A write fails once, at any moment: data are lost and the next fsync succeeds. The session is
+// refused, read again from the disk, and continues after its real end, in the same process.
+// Acknowledged data are not lost, and other sessions are not affected.
 TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
   constexpr std::uint64_t kBatches = 800;
-  constexpr std::uint64_t kSamples = 250;  // some 20 MB: over the end of a file, too
+  constexpr std::uint64_t kSamples = 250;  // about 20 MB: beyond the end of a file, too
   const TemporaryFolder files;
   const std::string switch_path = files.file("fail");
   ServiceProcess service;
@@ -171,7 +170,7 @@ TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
     for (int tries = 0; acknowledged < target; ++tries) {
       ASSERT_LT(tries, 10) << service.output();
       const Sent sent = send_through(service, "run", target, kSamples);
-      ASSERT_GE(sent.acknowledged, acknowledged);  // else it has lost what it acknowledged
+      ASSERT_GE(sent.acknowledged, acknowledged);  // otherwise acknowledged data are lost
       acknowledged = sent.acknowledged;
       if (!sent.refused) continue;
       ++refusals;
@@ -186,13 +185,13 @@ TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
   expect_recording_of(service.session_folder("run") + "/recording.mcap", kBatches, kSamples);
 }
 
-// The same for a file that is uploaded: a client that opens the upload again and goes on where it
-// is told has sent the file, every byte, whichever part the disk failed to take.
+// The same for an upload: a client that reopens it and continues at the reported position has sent
+// every byte of the file, whichever part the disk failed to write.
 TEST(FailingDisk, DamagesNoUpload) {
   constexpr std::size_t kPartSize = 100'000;
   std::string content(5 * kPartSize, '\0');
   std::mt19937 random(5);
-  for (char& byte : content) byte = static_cast<char>(1 + random() % 255);  // what is lost reads 0
+  for (char& byte : content) byte = static_cast<char>(1 + random() % 255);  // lost bytes read as 0
   const TemporaryFolder files;
   const std::string switch_path = files.file("fail");
   ServiceProcess service;

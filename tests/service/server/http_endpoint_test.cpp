@@ -22,12 +22,12 @@ struct Served {
   HttpEndpoint http;
 };
 
-// Whether a request sent now is answered.
+// Whether a request sent now gets a response.
 bool answered(SocketClient& client) {
   return client.send_bytes("GET /health HTTP/1.1\r\n\r\n") && client.discard(5.0) > 0;
 }
 
-// Forty connections that never finish their request keep no monitoring out.
+// Forty connections that never finish their request must not block monitoring.
 TEST(HttpEndpoint, AnswersWhileFortyConnectionsAreHalfOpen) {
   Served served;
   std::vector<SocketClient> crowd;
@@ -39,7 +39,7 @@ TEST(HttpEndpoint, AnswersWhileFortyConnectionsAreHalfOpen) {
   EXPECT_TRUE(answered(client));
 }
 
-// As many as it holds are held; one more costs the oldest its place, and it alone.
+// The maximum number of connections is kept; one more closes only the oldest.
 TEST(HttpEndpoint, GivesUpTheOldestForOneMoreThanItHolds) {
   Served served;
   std::vector<SocketClient> crowd;

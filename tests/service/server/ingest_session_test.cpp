@@ -11,7 +11,7 @@
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/stored_session.hpp"
 
-// Sessions with every thread played by the test: what comes while something is under way.
+// Sessions with every thread run by the test: events that arrive during a pending operation.
 
 namespace service {
 namespace {
@@ -54,7 +54,7 @@ class IngestSessions : public ::testing::Test {
   IngestSessions() { EXPECT_TRUE(store_->load().ok()); }
   ~IngestSessions() override { service_.run_all(); }
 
-  /// The session, or nothing with the refusal in refusal_.
+  /// The session, or nullptr with the refusal in refusal_.
   std::shared_ptr<IngestSession> find(const std::string& id, const std::string& secret) {
     auto request = open_request(id).open_session();
     request.set_secret(secret);
@@ -66,7 +66,7 @@ class IngestSessions : public ::testing::Test {
     return std::get<std::shared_ptr<IngestSession>>(opened);
   }
 
-  /// A rig that has opened it.
+  /// Opens the session as a rig.
   std::shared_ptr<Rig> open(const std::string& id) {
     auto rig = std::make_shared<Rig>();
     session_ = find(id, secret_of(id));
@@ -111,8 +111,8 @@ class IngestSessions : public ::testing::Test {
   std::string refusal_;
 };
 
-// A rig computer that comes back while its last batches are being made durable is answered only
-// after that: else it would send them again, or be told of batches that this connection never sent.
+// A rig that reconnects while its last batches are being made durable is answered only afterwards.
+// Otherwise it would resend them, or get acknowledgements for batches of another connection.
 TEST_F(IngestSessions, AnswerAnOpeningAfterTheCommitUnderWay) {
   const auto first = open("run");
   service_.run_all();
@@ -127,8 +127,8 @@ TEST_F(IngestSessions, AnswerAnOpeningAfterTheCommitUnderWay) {
   EXPECT_EQ(first->acknowledged, 0u) << "it is gone";
 }
 
-// A rig that is connected and says nothing for long goes on where it was. A disk that takes longer
-// than an abandoned session may stay in memory: what it writes must not be let go under its hands.
+// A connected rig that is silent for long continues where it was. A disk may take longer than an
+// abandoned session stays in memory; the session must not be unloaded during the write.
 TEST_F(IngestSessions, StayLoadedWhileTheirRigIsThereAndACommitIsUnderWay) {
   service_.context.limits.unload_after_s = 0.0;
   {
@@ -149,8 +149,8 @@ TEST_F(IngestSessions, StayLoadedWhileTheirRigIsThereAndACommitIsUnderWay) {
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
 }
 
-// At least once on the wire, exactly once in the store: also within one group, before the first has
-// become durable.
+// At least once on the wire, exactly once in the store: also within one group, before the first is
+// durable.
 TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
   const auto rig = open("run");
   service_.run_all();
@@ -170,8 +170,7 @@ TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
   test_support::expect_recording_of(folder("run") + "/recording.mcap", 2);
 }
 
-// Batches are numbered without holes: one that leaves a number out is refused, and nothing of it is
-// stored.
+// Batch numbers have no gaps: a batch that skips a number is refused, and nothing of it is stored.
 TEST_F(IngestSessions, RefuseABatchThatLeavesOneOut) {
   for (const std::uint64_t first : {0u, 2u, 3u}) {
     SCOPED_TRACE(first);
@@ -186,7 +185,7 @@ TEST_F(IngestSessions, RefuseABatchThatLeavesOneOut) {
   }
 }
 
-// A connection that was taken over writes nothing any more.
+// A connection that was replaced by a newer one must not write any more.
 TEST_F(IngestSessions, TakeNothingFromAnEarlierConnection) {
   const auto first = open("run");
   service_.run_all();
@@ -200,8 +199,8 @@ TEST_F(IngestSessions, TakeNothingFromAnEarlierConnection) {
   EXPECT_EQ(second->acknowledged, 1u);
 }
 
-// What no recording can hold is refused before it is acknowledged, and the session goes on without
-// it.
+// A batch that no recording can hold is refused without acknowledgement, and the session continues
+// without it.
 TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
   const auto rig = open("run");
   service_.run_all();
@@ -220,8 +219,8 @@ TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
   EXPECT_EQ(again->acknowledged, 2u);
 }
 
-// What is stored is not what this rig means by the number: acknowledging it would be a lie. Whether
-// the stored one is on the disk already, or on its way there.
+// If the stored batch differs from the resent one, it must not be acknowledged, whether the stored
+// one is durable yet or not.
 TEST_F(IngestSessions, RefuseABatchThatComesAgainWithAnotherContent) {
   for (const bool durable_before : {true, false}) {
     SCOPED_TRACE(durable_before);
@@ -248,7 +247,7 @@ TEST_F(IngestSessions, RefuseABatchThatComesAgainWithAnotherContent) {
   }
 }
 
-// Batches of a connection that was taken over are nobody's: their conflict is not the newcomer's.
+// Batches of a replaced connection must not cause a conflict for the new one.
 TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
   const auto first = open("run");
   service_.run_all();
@@ -263,8 +262,8 @@ TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
   EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
 }
 
-// Whoever knows a session's name knows nothing: without its secret it is neither taken over nor cut
-// off, before and after a restart of the service.
+// A session's name is not enough: without its secret it is neither taken over nor disconnected,
+// before and after a restart of the service.
 TEST_F(IngestSessions, AreOpenedAgainOnlyWithTheirSecret) {
   const auto rig = open("run");
   service_.run_all();
@@ -283,7 +282,7 @@ TEST_F(IngestSessions, AreOpenedAgainOnlyWithTheirSecret) {
   }
 }
 
-// A rig that chooses none is given one, once.
+// A rig that brings no secret gets one, once.
 TEST_F(IngestSessions, GiveASecretToARigThatBringsNone) {
   const auto rig = std::make_shared<Rig>();
   session_ = find("run", "");
@@ -300,8 +299,8 @@ TEST_F(IngestSessions, GiveASecretToARigThatBringsNone) {
   EXPECT_NE(refusal_.find("16 to 32"), std::string::npos) << refusal_;
 }
 
-// A data folder of a release without secrets: its open sessions go on, and the first rig that
-// brings a secret has it from then on.
+// Data of a release without secrets: open sessions continue, and the first secret that a rig brings
+// applies from then on.
 TEST_F(IngestSessions, OfAnEarlierReleaseTakeTheFirstSecret) {
   open("run");
   service_.run_all();
@@ -319,7 +318,7 @@ TEST_F(IngestSessions, OfAnEarlierReleaseTakeTheFirstSecret) {
   EXPECT_NE(find("run", secret_of("run")), nullptr);
 }
 
-// An ending that nobody declared is told: in the session, and in its recording.
+// An undeclared end is reported in the session and in its recording.
 TEST_F(IngestSessions, TellAnEndingThatNobodyDeclared) {
   for (const std::string id : {"declared", "dead", "ended"}) {
     SCOPED_TRACE(id);
@@ -344,14 +343,14 @@ TEST_F(IngestSessions, TellAnEndingThatNobodyDeclared) {
   }
 }
 
-// The storing that can never succeed is tried three times, not for ever; then the session has its
-// last state, is listed with the reason, keeps nobody waiting, and can be deleted.
+// Storing that can never succeed is tried three times. Then the session is in its final state, is
+// listed with the reason, blocks nobody, and can be deleted.
 TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
   const auto rig = open("run");
   service_.run_all();
   send(*rig, 1);
   service_.run_all();
-  // In the way of the log: it can be neither read nor replaced.
+  // A file in place of the log: it can be neither read nor replaced.
   std::filesystem::remove_all(folder("run") + "/spool");
   std::ofstream(folder("run") + "/spool") << "not a folder";
   close(*rig, 1);
@@ -378,7 +377,7 @@ TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
   EXPECT_FALSE(std::filesystem::exists(folder("run")));
 }
 
-// A session that waits for space is where some can be made.
+// A session that waits for space can be deleted to make some.
 TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
   const auto rig = open("run");
   service_.run_all();
@@ -398,8 +397,8 @@ TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
   EXPECT_FALSE(std::filesystem::exists(folder("run")));
 }
 
-// A log that the disk has damaged while the session was open does not keep it open: it ends, and is
-// stored as far as it goes.
+// A log that was damaged on the disk while the session was open must not keep it open: it ends, and
+// is stored up to the damage.
 TEST_F(IngestSessions, EndWhereTheirLogIsDamaged) {
   const auto rig = open("run");
   service_.run_all();
@@ -421,7 +420,7 @@ TEST_F(IngestSessions, EndWhereTheirLogIsDamaged) {
   EXPECT_TRUE(std::holds_alternative<std::string>(store_->recording_path("run")));
 }
 
-// Nobody else's: neither the files nor their folder's content.
+// Neither linked files nor a linked folder's content are read.
 TEST_F(IngestSessions, ReadNothingThroughALink) {
   std::filesystem::create_directories(service_.files.file("elsewhere"));
   std::filesystem::create_directory_symlink(service_.files.file("elsewhere"), folder("linked"));
@@ -439,8 +438,8 @@ TEST_F(IngestSessions, ReadNothingThroughALink) {
   EXPECT_FALSE(std::holds_alternative<std::string>(store_->recording_path("run")));
 }
 
-// What a session tells of itself is what it holds, batch for batch, and is the same after it has
-// left memory; each counts once, however often it comes.
+// A session reports the batches it holds, each counted once however often it was sent, also after
+// it has left memory.
 TEST_F(IngestSessions, CountWhatIsDurable) {
   const auto rig = open("run");
   service_.run_all();
@@ -474,7 +473,7 @@ TEST_F(IngestSessions, CountWhatIsDurable) {
   EXPECT_EQ(service_.context.metrics.samples_total, 60u);
 }
 
-// A session ends with the batch that came last: closed with one less or one more it stays open.
+// A session ends with its last batch: closing it with one less or one more keeps it open.
 TEST_F(IngestSessions, EndWithTheirLastBatch) {
   for (const std::uint64_t last : {1U, 3U}) {
     const auto rig = open("run");

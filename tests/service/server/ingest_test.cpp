@@ -23,14 +23,14 @@ using test_support::open_request;
 using test_support::ServiceProcess;
 using test_support::SocketClient;
 
-// Last batch that the service says it holds, after opening the session.
+// Last batch that the service reports after opening the session.
 std::optional<std::uint64_t> open_session(SocketClient& client, const std::string& id) {
   const ServiceReply reply = client.call(open_request(id));
   if (!reply.has_session_opened()) return std::nullopt;
   return reply.session_opened().acknowledged_through();
 }
 
-// Waits for the acknowledgement of a batch. @return the last one seen
+// Waits for the acknowledgement of a batch. @return the last acknowledged batch
 std::uint64_t wait_for(SocketClient& client, std::uint64_t batch) {
   std::uint64_t through = 0;
   while (through < batch) {
@@ -41,7 +41,7 @@ std::uint64_t wait_for(SocketClient& client, std::uint64_t batch) {
   return through;
 }
 
-// The whole way of a sample: into the socket, onto the disk, into a recording, unaltered.
+// The whole path of a sample: from the socket to the disk and into a recording, unaltered.
 TEST(Ingest, StoresASessionAsARecording) {
   ServiceProcess service;
   ASSERT_TRUE(service.start()) << service.output();
@@ -56,7 +56,7 @@ TEST(Ingest, StoresASessionAsARecording) {
   EXPECT_EQ(service.stop(), 0);
 }
 
-// Which channels slide comes along; a recording without them names none.
+// The list of prismatic channels is stored too; a recording without any has none.
 TEST(Ingest, StoresWhichChannelsSlide) {
   ServiceProcess service;
   ASSERT_TRUE(service.start()) << service.output();
@@ -76,12 +76,12 @@ TEST(Ingest, StoresWhichChannelsSlide) {
   EXPECT_FALSE(stored.value().header.facts.contains("slides"));
 }
 
-// Every acknowledgement names only what a dead process has left behind, and nothing of it is stored
-// twice: the service is killed at a random moment, again and again, and told everything anew that
-// it has not acknowledged, with batches repeated that it has.
+// An acknowledged batch must survive the death of the process, and no batch is stored twice. The
+// service is killed again and again at random moments, and gets all unacknowledged batches again,
+// with some acknowledged ones repeated.
 TEST(Ingest, LosesNothingAcknowledgedWhenKilledAtAnyMoment) {
   constexpr std::uint64_t kBatches = 400;
-  constexpr int kKills = 30;  // a slow machine may store nothing between two of them
+  constexpr int kKills = 30;  // a slow machine may store nothing between two kills
   ServiceProcess service;
   std::mt19937 random(20260101);
   std::uint64_t acknowledged = 0;
@@ -91,9 +91,9 @@ TEST(Ingest, LosesNothingAcknowledgedWhenKilledAtAnyMoment) {
     SocketClient client(service.port());
     const auto through = open_session(client, "run");
     ASSERT_TRUE(through.has_value()) << service.output();
-    ASSERT_GE(*through, acknowledged);  // else it has lost what it acknowledged
+    ASSERT_GE(*through, acknowledged);  // otherwise acknowledged data are lost
     acknowledged = *through;
-    // Some of what it has, once more, as after a lost acknowledgement.
+    // Some acknowledged batches once more, as after a lost acknowledgement.
     std::uint64_t next = acknowledged - std::min<std::uint64_t>(acknowledged, random() % 4) + 1;
     const std::uint64_t deadly = next + random() % 60;
     bool alive = true;
@@ -119,8 +119,8 @@ TEST(Ingest, LosesNothingAcknowledgedWhenKilledAtAnyMoment) {
   expect_recording_of(service.session_folder("run") + "/recording.mcap", kBatches);
 }
 
-// Closing is a chain of steps on disk: record, recording, name, deletion of the log. Killed in any
-// of them, the service finishes at its next start.
+// Closing is a sequence of steps on disk: record, recording, name, deletion of the log. Killed in
+// any of them, the service finishes at its next start.
 TEST(Ingest, FinishesAnInterruptedClosing) {
   constexpr std::uint64_t kBatches = 300;
   std::mt19937 random(7);
@@ -143,8 +143,8 @@ TEST(Ingest, FinishesAnInterruptedClosing) {
   }
 }
 
-// A rig computer that comes back on a new connection while the old one hangs half-open continues;
-// the old connection is closed and cannot add anything.
+// A rig that reconnects while its old connection hangs half-open continues; the old connection is
+// closed and cannot add anything.
 TEST(Ingest, LetsTheNewestConnectionOfARigContinue) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -159,8 +159,8 @@ TEST(Ingest, LetsTheNewestConnectionOfARigContinue) {
   EXPECT_EQ(wait_for(new_line, 2), 2u);
 }
 
-// What cannot be part of the recording is refused at the door, with the reason, and costs neither
-// the session nor anyone else: the batch before it is there, and the session can go on.
+// A batch that cannot be stored is refused with the reason, without effect on other sessions: the
+// batch before it is stored, and the session can continue.
 TEST(Ingest, RefusesWhatCannotBeStored) {
   struct Case {
     const char* name;
@@ -238,8 +238,8 @@ TEST(Ingest, RefusesSessionsThatDoNotFit) {
   }
 }
 
-// A sender that was stopped between the closing and its confirmation asks again, also after the
-// service has started anew; a session that is closed takes nothing more.
+// A sender that was stopped between the closing and its confirmation asks again, also after a
+// restart of the service. A closed session accepts nothing more.
 TEST(Ingest, ConfirmsAClosingAgainAndTakesNothingAfterIt) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -257,8 +257,8 @@ TEST(Ingest, ConfirmsAClosingAgainAndTakesNothingAfterIt) {
   expect_recording_of(service.session_folder("run") + "/recording.mcap", 3);
 }
 
-// A disk without room stops the session that needs it, with a reason; what was acknowledged stays,
-// and the session goes on once there is room. The limit on file sizes stands for the disk's end.
+// A full disk stops the session that needs space, with a reason. Acknowledged data stay, and the
+// session continues once there is room. A limit on file sizes simulates the full disk.
 TEST(Ingest, SurvivesADiskWithoutRoom) {
   constexpr std::uint64_t kBatches = 400;
   ServiceProcess service;
@@ -287,7 +287,7 @@ TEST(Ingest, SurvivesADiskWithoutRoom) {
   }
   EXPECT_GT(acknowledged, 0u);
   EXPECT_LT(acknowledged, kBatches);
-  // Others are served meanwhile.
+  // Meanwhile others are served.
   complete_session(service, "small", 5);
   expect_recording_of(service.session_folder("small") + "/recording.mcap", 5);
   EXPECT_EQ(service.stop(), 0);
@@ -302,7 +302,7 @@ TEST(Ingest, SurvivesADiskWithoutRoom) {
   expect_recording_of(service.session_folder("big") + "/recording.mcap", kBatches);
 }
 
-// The space that is to be left for others is left, and said so.
+// The configured free space is left, and the refusal says so.
 TEST(Ingest, LeavesTheSpaceItWasToldToLeave) {
   test_support::TemporaryFolder files;
   const std::string config = files.file("daemon.textproto");
@@ -316,7 +316,7 @@ TEST(Ingest, LeavesTheSpaceItWasToldToLeave) {
   EXPECT_FALSE(std::filesystem::exists(service.session_folder("run")));
 }
 
-// Two services on one folder would number and name over each other.
+// Two services on one folder would overwrite each other's numbers and names.
 TEST(Ingest, RefusesAFolderThatAnotherServiceHolds) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());

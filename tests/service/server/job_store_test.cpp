@@ -23,15 +23,15 @@ ServiceLimits small_limits() {
   return limits;
 }
 
-// A job that runs, so that others wait.
+// Submits a job that runs, so that others wait.
 void occupy(StoreInHand& store) {
   store.upload("data", kJobAnna);
   ASSERT_EQ(fault_of(store.submit("running", kJobRoot)).code(), 0);
   ASSERT_EQ(store.job("running").state(), rigcal::v1::JOB_RUNNING);
 }
 
-// One's share of the waiting line is held at its last place, not before and not behind; then the
-// line's own limit, and each says which.
+// An identity's share of the queue is enforced exactly, then the queue's own limit; each refusal
+// says which.
 TEST(JobStore, HoldsTheShareAndTheLimitOfWaitingJobs) {
   StoreInHand store(small_limits());
   occupy(store);
@@ -44,13 +44,13 @@ TEST(JobStore, HoldsTheShareAndTheLimitOfWaitingJobs) {
   EXPECT_EQ(fault_of(store.submit("b2", kJobBert)).code(), 0);
   const ServiceError full = fault_of(store.submit("c1", {"account:carl", false}));
   EXPECT_NE(full.text().find("4 jobs are waiting, the limit"), std::string::npos) << full.text();
-  // Both leave with the jobs, also when those are cancelled.
+  // Both are freed with the jobs, also by cancelling.
   ASSERT_EQ(fault_of(store.jobs->cancel("a1", kJobAnna)).code(), 0);
   store.drain();
   EXPECT_EQ(fault_of(store.submit("a3", kJobAnna)).code(), 0);
 }
 
-// Jobs that are kept have a share and a limit as well.
+// Stored jobs have a share and a limit as well.
 TEST(JobStore, HoldsTheShareAndTheLimitOfKeptJobs) {
   ServiceLimits limits = small_limits();
   limits.jobs = 3;
@@ -70,8 +70,8 @@ TEST(JobStore, HoldsTheShareAndTheLimitOfKeptJobs) {
   EXPECT_NE(end_one("b2", kJobBert).text().find("3 jobs are kept, the limit"), std::string::npos);
 }
 
-// Whose jobs used least processor time in the last hour comes first, whoever waits longer; deleting
-// the jobs does not help.
+// The owner with the least processor time in the last hour comes first, whoever waits longer.
+// Deleting jobs does not help.
 TEST(JobStore, PrefersWhoHasUsedLeastProcessorTime) {
   StoreInHand store;
   store.upload("data", kJobAnna);
@@ -95,21 +95,21 @@ TEST(JobStore, PrefersWhoHasUsedLeastProcessorTime) {
   store.runner.finish("running");
   store.drain();
   EXPECT_EQ(store.runner.order.back(), "b1");
-  // What runs counts as it goes.
+  // A running job's time counts continuously.
   ASSERT_EQ(fault_of(store.submit("b2", kJobBert)).code(), 0);
   EXPECT_EQ(store.job("b2").queue_position(), 1);
   store.time_s += 11.0;
   EXPECT_EQ(store.job("b2").queue_position(), 2);
 }
 
-// Beyond its share an owner's jobs wait, say so, and start by themselves when the hour has passed;
-// others go on meanwhile, and a restart of the service is no remedy.
+// Beyond its share an owner's jobs wait, with that reason, and start by themselves after the hour.
+// Others continue meanwhile, and a restart of the service resets nothing.
 TEST(JobStore, HoldsTheShareOfProcessorTime) {
   ServiceLimits limits;
   limits.share.processor_s = 50.0;
   StoreInHand store(limits);
   store.upload("data", kJobAnna);
-  for (const double processor_s : {50.0, 1.0}) {  // the share itself is not beyond it
+  for (const double processor_s : {50.0, 1.0}) {  // exactly the share is allowed
     ASSERT_EQ(fault_of(store.submit("a" + std::to_string(processor_s), kJobAnna)).code(), 0);
     ASSERT_EQ(store.runner.order.back(), "a" + std::to_string(processor_s));
     store.runner.finish(store.runner.order.back(), processor_s);
@@ -138,7 +138,7 @@ TEST(JobStore, HoldsTheShareOfProcessorTime) {
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
 }
 
-// Jobs start in the order of turns, and one identity holds its share of the workers at most.
+// Jobs start in turns of their owners, and one identity uses at most its share of the workers.
 TEST(JobStore, LetsOwnersTakeTurnsAtTheWorkers) {
   ServiceLimits limits;
   limits.workers = 2;
@@ -159,7 +159,7 @@ TEST(JobStore, LetsOwnersTakeTurnsAtTheWorkers) {
   EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1", "b1", "a2", "b2", "a3"}));
 }
 
-// Cancelling and deleting is for the owner and for operators, whatever the job's state.
+// Only the owner and operators may cancel and delete a job, in any state.
 TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
   StoreInHand store;
   occupy(store);
@@ -185,8 +185,8 @@ TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
   EXPECT_EQ(remove(kJobRoot), ServiceError::NOT_FOUND);
 }
 
-// Owners are on the disk: another is refused after a restart, too. What has none, from before there
-// were any, is for operators.
+// Owners are stored on disk: others are also refused after a restart. Jobs from before owners were
+// introduced belong to operators.
 TEST(JobStore, KnowsOwnersAfterARestart) {
   StoreInHand store;
   occupy(store);
@@ -213,8 +213,8 @@ TEST(JobStore, KnowsOwnersAfterARestart) {
   EXPECT_EQ(remove(kJobRoot), 0);
 }
 
-// Submitting again tells how the job stands, while it waits and after its end, when the job's input
-// is on the disk alone; another job under its id is told apart.
+// Submitting again reports the job's state, while it waits and after its end, when the job's input
+// is on the disk only. Another job under the same id is refused.
 TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
   StoreInHand store;
   occupy(store);
@@ -234,7 +234,7 @@ TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
             ServiceError::EXISTS);
 }
 
-// A change of state keeps what the job is to do: its worker reads that from the disk.
+// A change of state keeps the job's input on disk, from which its worker reads.
 TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
   StoreInHand store;
   store.upload("data", kJobAnna);
@@ -247,7 +247,7 @@ TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
   EXPECT_NE(text.find("JOB_DONE"), std::string::npos);
 }
 
-// A worker that tells of its job late, twice, or after the job was deleted brings nothing back.
+// A worker's message that comes late, twice or after the job was deleted must not revive the job.
 TEST(JobStore, IsNotMovedByWordsOfAJobThatIsGone) {
   StoreInHand store;
   store.upload("data", kJobAnna);
@@ -269,7 +269,7 @@ TEST(JobStore, IsNotMovedByWordsOfAJobThatIsGone) {
   EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_RUNNING) << "the worker was counted twice";
 }
 
-// A job that was deleted between being created and being stored, by a disk that failed, is told.
+// A job deleted between its creation and its storage, because of a disk failure, is reported.
 TEST(JobStore, TellsThatAJobCouldNotBeStored) {
   StoreInHand store;
   store.upload("data", kJobAnna);
@@ -279,8 +279,8 @@ TEST(JobStore, TellsThatAJobCouldNotBeStored) {
   EXPECT_EQ(store.jobs->list().total_count(), 0u);
 }
 
-// The shorter of what was asked for and what the service allows ends a job; asked for nothing, the
-// service's.
+// The shorter of the requested time and the service's limit ends a job; without a request, the
+// limit.
 TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
   ServiceLimits limits;
   limits.job_duration_s = 100.0;
@@ -301,7 +301,7 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
   EXPECT_EQ(store.runner.runs.at("j101").duration_s_max, 100.0);
 }
 
-// A job starts three times at most: what has killed the service thrice may do so again.
+// A job starts at most three times: one that has killed the service three times may do so again.
 TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
   StoreInHand store;
   store.upload("data", kJobAnna);
@@ -315,7 +315,7 @@ TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_FAILED);
 }
 
-// What ended jobs leave in memory does not grow with what they were to do.
+// The memory of ended jobs does not grow with the size of their input.
 TEST(JobStore, CountsWhatItsJobsKeepOnTheDiskAndInMemory) {
   StoreInHand store;
   store.upload("data", kJobAnna);
@@ -339,15 +339,14 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// A client that submits and cancels for ever: what ended jobs were to do is on the disk, and memory
-// holds what people read of them, 200 MB less here; the same after a restart, and for queue and
-// shares.
+// A client may submit and cancel forever: the input of ended jobs is on disk, and memory holds only
+// their listed fields, 200 MB less here. The same after a restart, and for queue and shares.
 TEST(JobStore, KeepsLittleOfTwoThousandCancelledJobs) {
 #ifdef RIG_SANITIZED
   GTEST_SKIP() << "sanitizers keep what was freed";
 #endif
   constexpr int kJobs = 2000;
-  constexpr std::uint64_t kBytesMax = kJobs * 20'000u;  // 2 kB each, and what malloc keeps
+  constexpr std::uint64_t kBytesMax = kJobs * 20'000u;  // 2 kB each, and malloc's overhead
   StoreInHand store;
   occupy(store);
   const std::string rig(100'000, 'r');

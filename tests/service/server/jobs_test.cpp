@@ -24,7 +24,7 @@ rigcal::v1::CalibrationResult parse_result(const std::string& json) {
   return result;
 }
 
-/// Whether a process stands still, or is gone.
+/// Whether a process is stopped, or has ended.
 bool is_stopped(pid_t process) {
   const std::string facts = contents_of("/proc/" + std::to_string(process) + "/stat");
   const std::size_t name_end = facts.rfind(')');
@@ -33,7 +33,7 @@ bool is_stopped(pid_t process) {
 
 /// The process that runs a job, 0 if there is none.
 pid_t find_worker(const ServiceProcess& service, const std::string& job_id) {
-  // The kernel writes a zero between arguments.
+  // The kernel separates arguments by zeros.
   const std::string wanted =
       std::string("run-job\0", 8) + service.folder() + "/jobs/" + job_id + std::string(1, '\0');
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -46,8 +46,8 @@ pid_t find_worker(const ServiceProcess& service, const std::string& job_id) {
   return 0;
 }
 
-// The service runs the same pipeline on the same bytes: the same parameters, to the last digit. And
-// they are right to a hundredth.
+// The service runs the same pipeline on the same bytes, so parameters are equal to the last digit,
+// and right to a percent.
 TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
   const TemporaryFolder files;
   const std::string a = record_swing(files, "a.csv", 5.0, 1.0);
@@ -73,7 +73,7 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
   }
   EXPECT_NE(contents_of(files.file("remote.html")).find("<html"), std::string::npos);
 
-  // Recordings go by the names of their files; the cross-validation is there for programs, too.
+  // Recordings are named by their files; the cross-validation is in the JSON, too.
   EXPECT_EQ(result.recordings(0).file(), "a.csv");
   const ProgramRun folds = run_rigcal("result j --json --cross-validation" + at(service));
   EXPECT_EQ(folds.exit_code, 0) << folds.err;
@@ -86,7 +86,7 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
   EXPECT_NE(remote.out.find("fold"), std::string::npos) << "no cross-validation";
 }
 
-// A session with a gap: two segments, nothing invented between them, and the gap in the result.
+// A session with a gap: two segments without samples between them, and the gap in the result.
 TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   const TemporaryFolder files;
   const std::string csv = record_swing(files, "a.csv", 6.0, 1.0);
@@ -105,7 +105,7 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_EQ(result.recordings(0).segments(0).samples(), 2000);
   EXPECT_EQ(result.recordings(0).samples(), 6001 - 250);
 
-  // The same through every command that shows it, and after a restart.
+  // The same in every command that shows it, and after a restart.
   service.kill();
   ASSERT_TRUE(service.start());
   EXPECT_EQ(run_rigcal("result j1 --json" + at(service)).out, json.out);
@@ -116,7 +116,7 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_EQ(run_rigcal("report j1 --out " + files.file("r.html") + at(service)).exit_code, 0);
   EXPECT_NE(contents_of(files.file("r.html")).find("</html>"), std::string::npos);
   EXPECT_EQ(run_rigcal("watch j1" + at(service)).exit_code, 0);
-  // A job's rig is written back as that of a calibration here, and knows where the covariance is.
+  // A job's rig is written like that of a local calibration, and refers to the covariance.
   EXPECT_EQ(run_rigcal("result j1 --rig-out " + files.file("r.textproto") + " --urdf-out " +
                        files.file("r.urdf") + at(service))
                 .exit_code,
@@ -138,8 +138,8 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_EQ(run_rigcal("result j1" + at(service)).exit_code, 3);
 }
 
-// Submitting again, as after a lost reply, neither starts the job twice nor fails; another job
-// under the same id does.
+// Submitting again, as after a lost reply, neither starts the job twice nor fails. Another job
+// under the same id fails.
 TEST(Jobs, TakesAJobOnceUnderItsId) {
   const TemporaryFolder files;
   ServiceProcess service;
@@ -174,7 +174,7 @@ TEST(Jobs, RefusesWhatItCannotRunWithAReason) {
   without_rig.mutable_submit_job()->mutable_spec()->clear_rig_text();
   EXPECT_EQ(client.call(without_rig).error().code(), ServiceError::BAD_REQUEST);
 
-  // What only the calibration finds out ends the job, in the words of the local program.
+  // An error found only by the calibration ends the job, with the local program's message.
   ServiceRequest wrong_rig = submit_request("wrong-rig", "run");
   wrong_rig.mutable_submit_job()->mutable_spec()->set_rig_text("name: \"x\"\nbodi { }\n");
   ASSERT_TRUE(client.call(wrong_rig).has_job_info());
@@ -187,8 +187,7 @@ TEST(Jobs, RefusesWhatItCannotRunWithAReason) {
   EXPECT_NE(wait_for(client, "wrong-name").error().find("pivot.nonsense"), std::string::npos);
 }
 
-// Progress arrives while the job runs, with names and values of the parameters, and the end is
-// told.
+// Progress arrives during the job, with names and values of the parameters, and so does its end.
 TEST(Jobs, TellsSubscribersOfEveryIteration) {
   const TemporaryFolder files;
   ServiceProcess service;
@@ -251,8 +250,7 @@ TEST(Jobs, EndsAtItsDeadline) {
   EXPECT_NE(ended.error().find("deadline"), std::string::npos) << ended.error();
 }
 
-// More jobs than the queue holds are refused, not forgotten; one address fills no more than half of
-// it.
+// More jobs than the queue holds are refused, not forgotten. One address fills at most half of it.
 TEST(Jobs, RefusesMoreThanTheQueueHolds) {
   const TemporaryFolder files;
   const std::string settings = files.write("daemon.textproto", "limits { queued_jobs: 4 }\n");
@@ -277,13 +275,13 @@ TEST(Jobs, RefusesMoreThanTheQueueHolds) {
   EXPECT_EQ(third.call(submit_request("full", "run")).error().code(), ServiceError::BUSY);
 }
 
-/// A job at work, whose worker stands still.
+/// A running job, whose worker is stopped.
 struct HeldJob {
   std::string id;
-  pid_t worker = 0;  ///< 0: none could be held
+  pid_t worker = 0;  ///< 0: none could be stopped
 };
 
-// A job may end between two looks at it, however much it has to do: then the next one is tried.
+// A job may end between two checks, however large it is: then the next one is tried.
 HeldJob submit_held(const ServiceProcess& service, const std::string& name) {
   SocketClient client(service.port());
   EXPECT_TRUE(client.greet());
@@ -302,8 +300,8 @@ HeldJob submit_held(const ServiceProcess& service, const std::string& name) {
   return {};
 }
 
-// Killed with a job running, the service runs it again at its next start and comes to the result;
-// no worker of the dead service is left behind.
+// If it was killed with a job running, the service runs the job again at its next start and
+// completes it. No worker of the dead service remains.
 TEST(Jobs, RunsAnInterruptedJobAgain) {
   const TemporaryFolder files;
   ServiceProcess service;
@@ -320,7 +318,7 @@ TEST(Jobs, RunsAnInterruptedJobAgain) {
   EXPECT_EQ(ended.state(), rigcal::v1::JOB_DONE) << ended.error();
   EXPECT_EQ(ended.start_count(), 2);
 
-  // Stopped in order, it does not count as interrupted.
+  // An orderly stop does not count as an interruption.
   const HeldJob stopped = submit_held(service, "stopped");
   ASSERT_NE(stopped.worker, 0);
   ::kill(service.pid(), SIGTERM);
@@ -336,8 +334,7 @@ TEST(Jobs, RunsAnInterruptedJobAgain) {
   EXPECT_EQ(again.start_count(), 1);
 }
 
-// A job that wants more memory than it may have, or is killed, fails by itself: the service and
-// everyone else go on.
+// A job that exceeds its memory, or is killed, fails alone: the service and all others continue.
 TEST(Jobs, FailsAloneWhenItsWorkerDies) {
   const TemporaryFolder files;
   ServiceProcess service;
@@ -349,7 +346,7 @@ TEST(Jobs, FailsAloneWhenItsWorkerDies) {
   ASSERT_TRUE(wait_until_running(client, "j"));
   const pid_t worker = find_worker(service, "j");
   ASSERT_GT(worker, 0);
-  ::kill(worker, SIGABRT);  // which sanitizers leave alone
+  ::kill(worker, SIGABRT);  // not intercepted by sanitizers
   const JobInfo ended = wait_for(client, "j");
   EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
   EXPECT_NE(ended.error().find("Aborted"), std::string::npos) << ended.error();

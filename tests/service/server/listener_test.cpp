@@ -54,8 +54,8 @@ std::string own_account() {
   return "account:" + (entry == nullptr ? std::to_string(::geteuid()) : entry->pw_name);
 }
 
-// The kernel says whose process has connected the Unix socket; over TCP it is the address. What one
-// made by the one way is not its own by the other.
+// For the Unix socket the kernel reports the client's account; for TCP the identity is the address.
+// Data created by one are not owned by the other.
 TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
   ListenerServed served;
   SocketClient local(served.path);
@@ -79,8 +79,8 @@ TEST(Listener, KnowsAccountsAtTheUnixSocketAndAddressesElsewhere) {
   EXPECT_EQ(own.call(remove).error().code(), ServiceError::NOT_READY) << "its own, but open";
 }
 
-// The last connection of a share and of the limit is served, the next one is told why not; one that
-// ends makes room again.
+// The last connection within a share and the limit is served, the next one gets the reason. One
+// that ends makes room again.
 TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
   ServiceLimits limits;
   limits.connections = 3;
@@ -108,7 +108,7 @@ TEST(Listener, HoldsTheShareAndTheLimitOfConnections) {
   EXPECT_EQ(greet(fifth).code(), 0);
 }
 
-// At the limit, whoever is silent makes room: the oldest of the newcomer's own identity first.
+// At the limit a silent connection is closed: the oldest of the newcomer's own identity first.
 TEST(Listener, LetsTheSilentMakeRoomBeginningWithTheNewcomersOwn) {
   ServiceLimits limits;
   limits.connections = 3;
@@ -123,8 +123,8 @@ TEST(Listener, LetsTheSilentMakeRoomBeginningWithTheNewcomersOwn) {
   EXPECT_EQ(greet(newer).code(), 0);
 }
 
-// A socket that a dead process left is replaced, one that somebody listens at is not, and what is
-// no socket is not touched. Every account may connect; the socket goes with the listener.
+// The socket of a dead process is replaced, one with a listener is not, and a file that is no
+// socket is not touched. Every account may connect. The socket is removed with the listener.
 TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
   asio::io_context io;
   const test_support::TemporaryFolder files;
@@ -161,7 +161,7 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
   }
 }
 
-// An address that others reach is told from one that they do not.
+// Distinguishes loopback addresses from those that the network can reach.
 TEST(Listener, TellsLoopbackFromTheNetwork) {
   asio::io_context io;
   EXPECT_TRUE(parse_listen_place(io, "127.0.0.1:0").loopback);

@@ -5,8 +5,8 @@
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 
-// How jobs and recordings live and end: stops and restarts of the service, cancelled and running
-// jobs, what is in use or on its way out.
+// Life cycles of jobs and recordings: stops and restarts of the service, cancelled and running
+// jobs, objects in use or being deleted.
 
 namespace service {
 namespace {
@@ -46,7 +46,7 @@ ServiceError::Code open_upload(StoreInHand& store, const std::string& id, std::u
   return fault.code();
 }
 
-// Neither a job that runs nor one that waits can be deleted, nor the recording either reads.
+// Neither a running nor a waiting job can be deleted, nor the recording that it reads.
 TEST(Lives, KeepWhatIsInUse) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
@@ -66,8 +66,8 @@ TEST(Lives, KeepWhatIsInUse) {
   EXPECT_EQ(remove_job(store, "a1"), 0);
 }
 
-// A job that is stopped for its canceller is cancelled, whatever its worker says at the end; one
-// that was done already is done.
+// A job that was stopped by a cancellation is cancelled, whatever its worker reports at the end.
+// One that was done before is done.
 TEST(Lives, OfCancelledJobsEndAsCancelled) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
@@ -93,8 +93,8 @@ TEST(Lives, OfFailedJobsKeepTheReason) {
   EXPECT_EQ(store.job("a1").error(), "no convergence");
 }
 
-// An orderly stop is nobody's fault: the job waits, its start is not counted, and the next process
-// begins it again.
+// An orderly stop is no failure: the job waits, its start is not counted, and the next process
+// starts it again.
 TEST(Lives, OfJobsGoOnAfterAnOrderlyStop) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
@@ -111,7 +111,7 @@ TEST(Lives, OfJobsGoOnAfterAnOrderlyStop) {
   EXPECT_EQ(store.job("a1").start_count(), 1);
 }
 
-// A service that died between the result and its record has the result.
+// If the service died between the result and its record, the result is valid.
 TEST(Lives, OfJobsWithAResultAreOver) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
@@ -122,7 +122,7 @@ TEST(Lives, OfJobsWithAResultAreOver) {
   EXPECT_EQ(store.runner.order.size(), 1u) << "not started again";
 }
 
-// Jobs that waited wait on in the order in which they came, not in that of their names.
+// Waiting jobs keep their order of arrival, not that of their names.
 TEST(Lives, OfWaitingJobsKeepTheirOrderOverARestart) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
@@ -134,10 +134,10 @@ TEST(Lives, OfWaitingJobsKeepTheirOrderOverARestart) {
   EXPECT_EQ(store.job("a").queue_position(), 2);
 }
 
-// A job submitted when its session is closed, but not stored yet, waits for that, and starts then.
+// A job on a session that is closed but not stored yet waits for that, and then starts.
 TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
   StoreInHand store;
-  std::vector<Task> kept;  // what would store the session
+  std::vector<Task> kept;  // the storing of the session
   store.context.maintenance = [&](const std::string&, Task task) {
     kept.push_back(std::move(task));
   };
@@ -168,8 +168,8 @@ TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
   rig->on_disconnected();
 }
 
-// An upload that comes again must be the same; one that is larger than a session may be does not
-// begin.
+// An upload that is repeated must be the same; one larger than the limit of a session does not
+// start.
 TEST(Lives, OfUploadsHaveOneSize) {
   ServiceLimits limits;
   limits.session_size_bytes = 1000;
@@ -181,8 +181,9 @@ TEST(Lives, OfUploadsHaveOneSize) {
   EXPECT_EQ(open_upload(store, "v", 0), ServiceError::BAD_REQUEST);
 }
 
-// Another's upload is found only by who has the same content, once it is there and was read: not
-// while it is under way, not as another kind of file, not under an id that tells nothing.
+// Another's upload is found only by a client with the same content, once it is complete and
+// verified: not while in progress, not as another kind of file, not under an id without the
+// content's name.
 TEST(Lives, OfUploadsAreSharedByContentOnly) {
   StoreInHand store;
   const auto open = [&](const std::string& id, const std::string& name, const Identity& who) {
@@ -219,7 +220,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   EXPECT_TRUE(refused(open("mine", "a.csv", root)));
 }
 
-// From the moment its deletion is asked for, a recording is gone for everybody.
+// From the request of its deletion on, a recording is gone for everybody.
 TEST(Lives, OfSessionsEndWithTheOrderToDelete) {
   StoreInHand store;
   store.upload("data", kLifeAnna);
@@ -229,7 +230,7 @@ TEST(Lives, OfSessionsEndWithTheOrderToDelete) {
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "twice";
 }
 
-// While a part is being stored the next one is not taken: where it belongs is not known yet.
+// While a part is being stored the next one is not accepted: its position is not known yet.
 TEST(Lives, OfUploadsTakeOnePartAtATime) {
   StoreInHand store;
   ASSERT_EQ(open_upload(store, "u", 4), 0);
@@ -251,7 +252,7 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
   EXPECT_TRUE(std::holds_alternative<std::string>(store.sessions->recording_path("u")));
 }
 
-// A batch that the disk gives back under another number is not that batch.
+// A batch that the disk returns under another number is refused.
 TEST(Lives, OfBatchesAreThoseOfTheirNumbers) {
   const test_support::TemporaryFolder folder("/dev/shm");
   auto spool = proto::Spool::open(folder.file("spool"));

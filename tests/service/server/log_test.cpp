@@ -9,7 +9,7 @@
 namespace service {
 namespace {
 
-// What is written for one event, at this level.
+// The log text of one event, at this level.
 std::string written(LogLevel level, std::initializer_list<LogField> fields) {
   set_log_level(LogLevel::kInfo);
   testing::internal::CaptureStderr();
@@ -28,9 +28,8 @@ std::string value_of(std::string_view text) {
   return line.substr(at + 6, line.size() - at - 7);
 }
 
-// A name that a client chose neither ends its line, nor its quotes, nor reaches a terminal as a
-// command: whatever the bytes are, there is one line, of printable characters, and the quotes
-// within are marked.
+// A name that a client chose must not end its line or its quotes, nor control a terminal. For any
+// bytes there is one line of printable characters, with escaped quotes.
 TEST(Log, KeepsForeignTextInItsPlace) {
   for (const std::string& text :
        {std::string("a\nlevel=error event=forged"), std::string("a\r\tb"),
@@ -50,7 +49,7 @@ TEST(Log, KeepsForeignTextInItsPlace) {
         std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; }));
     for (std::size_t k = 1; k + 1 < value.size(); ++k) {
       if (value[k] == '\\') {
-        ++k;  // what it marks
+        ++k;  // the escaped character
         ASSERT_LT(k + 1, value.size()) << "the closing quote is marked as part of the text";
       } else {
         EXPECT_NE(value[k], '"') << k;
@@ -59,7 +58,7 @@ TEST(Log, KeepsForeignTextInItsPlace) {
   }
 }
 
-// Plain words stay as they are, everything else is quoted; long texts are cut and say so.
+// Plain words are unchanged, everything else is quoted. Long texts are cut and marked.
 TEST(Log, WritesPlainTextPlainly) {
   EXPECT_EQ(value_of("run-1.b_2:/x+Z"), "run-1.b_2:/x+Z");
   EXPECT_EQ(value_of(""), "\"\"");
@@ -70,8 +69,8 @@ TEST(Log, WritesPlainTextPlainly) {
   EXPECT_EQ(value_of(std::string(1025, 'x')), '"' + std::string(1024, 'x') + "...\"");
 }
 
-// Numbers of every kind, in the order they were given, behind time, level and event; nothing below
-// the least level.
+// Numbers of every type, in the given order, after time, level and event; nothing below the lowest
+// level.
 TEST(Log, IsOneLineOfFacts) {
   const std::string line = written(
       LogLevel::kWarning, {{"count", std::uint64_t{18446744073709551615U}}, {"share", 0.25}});

@@ -10,7 +10,7 @@
 #include "tests/service/run_rigcal.hpp"
 #include "tests/service/server/service_process.hpp"
 
-// What tests of jobs have in common: recordings of a pendulum, and jobs on them.
+// Common parts of the job tests: recordings of a pendulum, and jobs on them.
 
 namespace service {
 
@@ -49,7 +49,7 @@ inline std::string at(const test_support::ServiceProcess& service) {
   return " --server 127.0.0.1:" + std::to_string(service.port()) + " ";
 }
 
-/// Streams the rows of a recorded swing as a session, leaving out some.
+/// Streams the rows of a recorded swing as a session, without some of them.
 inline void stream_swing(test_support::ServiceProcess& service, const std::string& id,
                          const std::string& csv, int missing_from = 0, int missing_to = 0) {
   const proto::CsvTable table =
@@ -93,7 +93,7 @@ inline rigcal::v1::JobInfo inspect(test_support::SocketClient& client, const std
   return client.call(request).job_info();
 }
 
-/// Waits until a job has ended. @return how
+/// Waits until a job has ended. @return its final state
 inline rigcal::v1::JobInfo wait_for(test_support::SocketClient& client, const std::string& job_id) {
   rigcal::v1::JobInfo info;
   test_support::eventually(
@@ -105,7 +105,7 @@ inline rigcal::v1::JobInfo wait_for(test_support::SocketClient& client, const st
   return info;
 }
 
-/// @return whether it was seen at work; else it has ended before that, as it may between two looks
+/// @return whether it was seen running; otherwise it has ended before, as it may between two checks
 inline bool wait_until_running(test_support::SocketClient& client, const std::string& job_id) {
   rigcal::v1::JobInfo info;
   test_support::eventually(
@@ -117,7 +117,7 @@ inline bool wait_until_running(test_support::SocketClient& client, const std::st
   return info.state() == rigcal::v1::JOB_RUNNING;
 }
 
-// A recording with enough to do that there is time to disturb it.
+// A recording with enough work that there is time to disturb it.
 inline std::string record_long_swing(const TemporaryFolder& files) {
   return record_swing(files, "long.csv", 60.0, 2.5);
 }

@@ -12,7 +12,7 @@
 
 namespace test_support {
 
-/// The threads of the service as queues that a test empties, each when it wants to.
+/// The service's threads as queues, which a test empties individually.
 class PlayedService {
  public:
   PlayedService() {
@@ -29,7 +29,7 @@ class PlayedService {
   PlayedService(const PlayedService&) = delete;
   PlayedService& operator=(const PlayedService&) = delete;
 
-  /// What is posted to the storage threads, and what that posts to the main thread.
+  /// Runs the tasks of the storage threads, and what they post to the main thread.
   void run_storage() {
     run(storage_);
     run(main_);

@@ -45,7 +45,7 @@ void store_session(ServiceProcess& service, const std::string& id, std::uint64_t
       [&] { return !std::filesystem::exists(service.session_folder(id) + "/spool"); }, 20.0));
 }
 
-// A client of another version gets a sentence, not silence or garbage.
+// A client of another version gets a message, not silence or garbage.
 TEST(Protocol, AnswersAHelloOfAnotherVersionWithAReason) {
   ServiceProcess service;
   ASSERT_TRUE(service.start()) << service.output();
@@ -59,8 +59,8 @@ TEST(Protocol, AnswersAHelloOfAnotherVersionWithAReason) {
   EXPECT_TRUE(client.closed_by_service(10.0));
 }
 
-// Each way of not speaking the protocol ends with an error and the connection, and the next client
-// is served as if nothing had been.
+// Each protocol violation ends with an error and closes the connection, and the next client is
+// served as usual.
 TEST(Protocol, EndsConnectionsThatDoNotSpeakIt) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -94,7 +94,7 @@ TEST(Protocol, EndsConnectionsThatDoNotSpeakIt) {
   EXPECT_TRUE(client.call(list_sessions()).has_session_list());
 }
 
-// Frames may be cut anywhere and arrive by the byte.
+// Frames may be split anywhere and arrive byte by byte.
 TEST(Protocol, TakesFramesByTheByte) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -106,7 +106,7 @@ TEST(Protocol, TakesFramesByTheByte) {
   ASSERT_TRUE(reply && reply->has_session_opened());
 }
 
-// Those who connect and say nothing, or begin a message and never end it, are let go in time.
+// Clients that connect silently, or never finish a message, are disconnected after a time.
 TEST(Protocol, CutsOffTheSilentAndTheSlow) {
   test_support::TemporaryFolder files;
   ServiceProcess service({"--config", write_config(files,
@@ -120,7 +120,7 @@ TEST(Protocol, CutsOffTheSilentAndTheSlow) {
   ASSERT_TRUE(slow.greet());
   const std::string frame = request_frame(list_sessions());
   ASSERT_TRUE(slow.send_bytes(frame.substr(0, 3)));
-  SocketClient idle(service.port());  // a client that waits between requests is no offender
+  SocketClient idle(service.port());  // waiting between requests is allowed
   ASSERT_TRUE(idle.greet());
   EXPECT_TRUE(silent.closed_by_service(10.0));
   EXPECT_TRUE(half.closed_by_service(10.0));
@@ -128,7 +128,7 @@ TEST(Protocol, CutsOffTheSilentAndTheSlow) {
   EXPECT_TRUE(idle.call(list_sessions()).has_session_list());
 }
 
-// A thousand connections that say nothing keep nobody out: the oldest of them makes room.
+// A thousand silent connections block nobody: the oldest of them makes room.
 TEST(Protocol, ServesOthersWhileAThousandConnectionsHang) {
   test_support::TemporaryFolder files;
   ServiceProcess service({"--config", write_config(files, "limits { connections: 100 }\n")});
@@ -154,8 +154,8 @@ ServiceReply greet(SocketClient& client) {
   return client.call(hello);
 }
 
-// At its limit of those who did introduce themselves, the service says so instead of hanging; half
-// of it is the most that one address gets, so that the others are served whatever one does.
+// At its limit of introduced clients, the service says so instead of hanging. One address gets at
+// most half of it, so that the others are always served.
 TEST(Protocol, TellsThatItIsFull) {
   test_support::TemporaryFolder files;
   ServiceProcess service({"--config", write_config(files, "limits { connections: 4 }\n")});
@@ -183,9 +183,8 @@ TEST(Protocol, TellsThatItIsFull) {
   EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_BUSY);
 }
 
-// One rig computer that opens session after session must leave room for the others, and sessions
-// that it abandons must cost nobody anything, not even itself: they are let go of, and are there
-// when it, or an operator, comes back to them.
+// A rig that opens session after session must leave room for the others. Abandoned sessions cost
+// nothing: they are unloaded, and are there when the rig, or an operator, comes back.
 TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
   test_support::TemporaryFolder files;
   ServiceProcess service({"--config", write_config(files,
@@ -247,8 +246,8 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
   }
 }
 
-// Thousands of requests without reading a single reply: the service reads only as fast as it is
-// read from, keeps its memory, and serves others; read at last, every reply is there, in order.
+// Thousands of requests without reading a reply: the service reads only as fast as the client does,
+// limits its memory, and serves others. Read at last, every reply is there, in order.
 TEST(Protocol, HoldsBackRequestsOfAClientThatDoesNotRead) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -312,8 +311,8 @@ TEST(Protocol, ListsReadsAndDeletesSessions) {
   EXPECT_EQ(client.call(list_sessions()).session_list().total_count(), 1u);
 }
 
-// An open session is neither deleted nor read; ended by an operator it becomes a recording of what
-// is durable.
+// An open session can be neither deleted nor read. Ended by an operator, it becomes a recording of
+// its durable batches.
 TEST(Protocol, EndsAnAbandonedSession) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -336,7 +335,7 @@ TEST(Protocol, EndsAnAbandonedSession) {
   test_support::expect_recording_of(service.session_folder("run") + "/recording.mcap", 1);
 }
 
-// Live subscribers see what became durable, in order; the end is told.
+// Live subscribers get the durable data, in order, and the end.
 TEST(Protocol, ShowsARunningSessionLive) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -362,8 +361,8 @@ TEST(Protocol, ShowsARunningSessionLive) {
   EXPECT_EQ(sequence, 200u);
 }
 
-// A subscriber that stops reading loses live data and is told how much; the rig never waits for it.
-// What it lost and what it got is all there was.
+// A slow subscriber loses live data and gets their amount; the rig never waits for it. Lost and
+// received data together are complete.
 TEST(Protocol, DropsLiveDataOfASlowSubscriberOnly) {
   constexpr std::uint64_t kBatches = 1500;
   constexpr std::uint64_t kSamples = 60;
@@ -401,7 +400,7 @@ TEST(Protocol, DropsLiveDataOfASlowSubscriberOnly) {
   EXPECT_GT(dropped, 0u);
 }
 
-// An upload is resumed where it was interrupted, and is the file, byte for byte.
+// An interrupted upload is resumed, and gives the same file, byte for byte.
 TEST(Protocol, ResumesAnUploadAfterItsDeath) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -440,8 +439,8 @@ TEST(Protocol, ResumesAnUploadAfterItsDeath) {
   EXPECT_EQ(content, std::string(stored.begin(), stored.end()));
 }
 
-// Texts of clients are cut to length in lists and errors, never within a character: half of one
-// would make the whole reply unreadable.
+// Clients' texts are cut to length in lists and errors, never within a character: half of one would
+// make the whole reply unreadable.
 TEST(Protocol, CutsLongTextsBetweenCharacters) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());
@@ -461,7 +460,7 @@ TEST(Protocol, CutsLongTextsBetweenCharacters) {
   }
 }
 
-// SIGTERM ends the service in order, with exit code 0, connections or not.
+// SIGTERM ends the service in order, with exit code 0, with or without connections.
 TEST(Protocol, EndsInOrder) {
   ServiceProcess service;
   ASSERT_TRUE(service.start());

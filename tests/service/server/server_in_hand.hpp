@@ -10,8 +10,8 @@
 
 namespace test_support {
 
-/// A store whose tasks and sockets run on one thread beside the test's. What the sockets serve goes
-/// after `stop`, whatever it is: the thread may be in the middle of it.
+/// A store whose tasks and sockets run on one thread beside the test's. The sockets' objects must
+/// outlive `stop`, since the thread may be using them.
 class ServerInHand {
  public:
   explicit ServerInHand(const service::ServiceLimits& limits = {}) : store(limits) {
@@ -35,7 +35,7 @@ class ServerInHand {
   }
 
   StoreInHand store;
-  asio::io_context io;  // its handlers hold conversations with the store
+  asio::io_context io;  // its handlers own conversations with the store
 
  private:
   asio::executor_work_guard<asio::io_context::executor_type> guard_{io.get_executor()};

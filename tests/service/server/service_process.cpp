@@ -14,7 +14,7 @@ bool ServiceProcess::start(const std::function<void()>& before_exec) {
   process_.reset();
   std::vector<std::string> command = {RIGCALD_BINARY, "--data", folder(), "--listen", host_ + ":0"};
   command.insert(command.end(), options_.begin(), options_.end());
-  // A file for each start: the child empties it only after the first look at it.
+  // One file per start: the child truncates it only after the first check.
   const std::string output = files_.file("output-" + std::to_string(++start_count_));
   process_ = std::make_unique<ChildProcess>(command, output, before_exec);
   const std::string line = "rigcald listens at " + host_ + ":";

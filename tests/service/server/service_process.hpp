@@ -12,12 +12,12 @@
 
 namespace test_support {
 
-/// rigcald as a process, on a data folder of its own, at a port the kernel chose.
+/// rigcald as a process, with its own data folder and a port that the kernel chose.
 class ServiceProcess {
  public:
   explicit ServiceProcess(std::vector<std::string> options = {}, std::string host = "127.0.0.1");
 
-  /// Starts it, or starts it again on the same data. @return true once it takes connections
+  /// Starts it, or restarts it on the same data. @return true once it accepts connections
   bool start(const std::function<void()>& before_exec = {});
 
   /// SIGKILL, and waits for the end.
@@ -34,7 +34,7 @@ class ServiceProcess {
   std::string session_folder(const std::string& id) const { return folder() + "/sessions/" + id; }
   const TemporaryFolder& files() const { return files_; }
 
-  /// A number from a "key=value" of its log, 0 if there is none.
+  /// The number in "key=value" of its log, 0 if there is none.
   std::uint64_t logged_number(const std::string& key) const;
 
  private:

@@ -11,11 +11,11 @@
 
 namespace test_support {
 
-/// A connection to the service made of plain system calls, which can misbehave in every way.
+/// A connection to the service by plain system calls, for every kind of misbehaviour.
 class SocketClient {
  public:
-  /// Connects to 127.0.0.1, from another address of 127.0.0.0/8 if one is given; connected() tells
-  /// whether that worked.
+  /// Connects to 127.0.0.1, from another address of 127.0.0.0/8 if one is given; connected()
+  /// reports success.
   explicit SocketClient(std::uint16_t port, const char* from = "127.0.0.1");
   /// Connects to a Unix socket.
   explicit SocketClient(const std::string& path);
@@ -25,23 +25,23 @@ class SocketClient {
 
   bool connected() const { return socket_ >= 0; }
 
-  /// Sends bytes as they are. False when the service has closed the connection.
+  /// Sends raw bytes. False if the service has closed the connection.
   bool send_bytes(std::string_view bytes);
   bool send(const rigcal::v1::ServiceRequest& request);
 
-  /// From now on send_bytes() is false when the service takes nothing for so long.
+  /// From now on send_bytes() is false if the service accepts nothing for this long.
   void give_up_sending_after(double timeout_s);
 
-  /// Sends nothing more, and can still receive.
+  /// Ends sending, and can still receive.
   void half_close();
 
-  /// The next reply; nothing after the timeout or at the end of the connection.
+  /// The next reply; empty after the timeout or at the end of the connection.
   std::optional<rigcal::v1::ServiceReply> receive(double timeout_s = 20.0);
 
-  /// Drops whatever has arrived. @return how many bytes that was, 0 after the timeout
+  /// Drops all received bytes. @return their number, 0 after the timeout
   std::size_t discard(double timeout_s);
 
-  /// A request and its reply; notifications in between are kept out.
+  /// Sends a request and returns its reply; notifications in between are skipped.
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request, double timeout_s = 20.0);
 
   /// Introduces itself as a client. False if that was refused.
@@ -69,8 +69,8 @@ rigcal::v1::ServiceRequest open_request(const std::string& session_id,
                                         std::int64_t epoch_unix_ns = 1'700'000'000'000'000'000);
 rigcal::v1::ServiceRequest close_request(std::uint64_t last_batch);
 
-/// Batch `sequence` of a made-up run: `sample_count` samples that follow those of the batch before,
-/// every field different from sample to sample, and a command each.
+/// Batch `sequence` of an artificial run: `sample_count` samples that follow the previous batch,
+/// with every field different from sample to sample, and a command each.
 rigcal::v1::ServiceRequest batch_request(std::uint64_t sequence, std::uint64_t sample_count = 20);
 
 }  // namespace test_support

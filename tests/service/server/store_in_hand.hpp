@@ -19,7 +19,7 @@
 
 namespace test_support {
 
-/// Jobs that run until the test says how they end.
+/// Jobs that run until the test ends them.
 class RunnerInHand final : public service::JobRunner {
  public:
   struct Run {
@@ -42,7 +42,7 @@ class RunnerInHand final : public service::JobRunner {
   }
 
   std::map<std::string, Run> runs;
-  std::vector<std::string> order;  ///< in which they started
+  std::vector<std::string> order;  ///< order of their start
 };
 
 /// The client's end of a conversation.
@@ -67,8 +67,8 @@ class OutletInHand final : public service::Outlet {
   bool finished = false;
 };
 
-/// Sessions and jobs of the service without its processes, sockets and threads: what was posted to
-/// a thread waits until the test drains it.
+/// Sessions and jobs of the service without its processes, sockets and threads: tasks posted to a
+/// thread wait until the test runs them.
 class StoreInHand {
  public:
   explicit StoreInHand(const service::ServiceLimits& limits = {}) {
@@ -85,7 +85,7 @@ class StoreInHand {
     restart();
   }
 
-  /// As if the process had been killed: what was under way is gone, the files stay.
+  /// As if the process had been killed: pending operations are lost, the files stay.
   void restart() {
     tasks.clear();
     jobs.reset();
@@ -102,7 +102,7 @@ class StoreInHand {
   void drain() {
     while (!tasks.empty()) step();
   }
-  /// One task, of whichever thread.
+  /// Runs one task of any thread.
   void step() {
     const service::Task task = std::move(tasks.front());
     tasks.pop_front();
@@ -115,7 +115,7 @@ class StoreInHand {
     jobs->add_use(context.disk, context.index);
   }
 
-  /// A stored session to calibrate from, of a few bytes that nobody reads.
+  /// A stored session of a few bytes as input of a calibration, which nobody reads.
   void upload(const std::string& id, const service::Identity& who) {
     rigcal::v1::OpenUpload open;
     open.set_session_id(id);
@@ -157,7 +157,7 @@ class StoreInHand {
                                                               : rigcal::v1::JobInfo();
   }
 
-  TemporaryFolder files{"/dev/shm"};  // fsync costs nothing there
+  TemporaryFolder files{"/dev/shm"};  // fsync is free there
   service::ServiceContext context;
   double time_s = 1e6;
   std::deque<service::Task> tasks;
@@ -171,7 +171,7 @@ inline std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-/// What an outcome says is wrong; NONE when nothing is.
+/// The error of an outcome; NONE on success.
 template <typename Reply>
 rigcal::v1::ServiceError fault_of(const service::Outcome<Reply>& outcome) {
   const auto* const fault = std::get_if<rigcal::v1::ServiceError>(&outcome);

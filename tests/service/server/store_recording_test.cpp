@@ -20,7 +20,7 @@ using test_support::TemporaryFolder;
 
 SampleBatch batch(std::uint64_t sequence) { return batch_request(sequence).sample_batch(); }
 
-// A session's folder with a log of these batches, unchecked, as an earlier release left it.
+// A session's folder with a log of these batches, unchecked, as left by an earlier release.
 class Stored : public ::testing::Test {
  protected:
   void write_log(const std::vector<SampleBatch>& batches) {
@@ -59,8 +59,9 @@ TEST_F(Stored, IsWhatTheLogHeld) {
   EXPECT_EQ(again.value().sample_count, 40u);
 }
 
-// The batch that once could be stored in no way: one sample 2.5 ms too early. Put in order of time,
-// the samples would be out of sequence. What fits is stored, the rest is told, and the log kept.
+// A batch that once could not be stored in any way: one sample is 2.5 ms too early. In order of
+// time the samples would be out of sequence. Valid ones are stored, the rest reported, and the log
+// kept.
 TEST_F(Stored, LeavesOutASampleWhoseTimeGoesBack) {
   SampleBatch poison = batch(2);
   auto& early = *poison.mutable_samples(10);
@@ -81,7 +82,7 @@ TEST_F(Stored, LeavesOutASampleWhoseTimeGoesBack) {
   EXPECT_EQ(recording.events[0].text, stored.value().problem);
 }
 
-// What the disk has lost costs itself only.
+// Data lost by the disk cost nothing else.
 TEST_F(Stored, GoesAsFarAsTheDiskDoes) {
   write_log({batch(1), batch(2), batch(3)});
   const std::string file = log_folder(folder_.file("run")) + "/00000000000000000001.spool";
@@ -93,8 +94,8 @@ TEST_F(Stored, GoesAsFarAsTheDiskDoes) {
       << stored.value().problem;
 }
 
-// Messages far apart in time must not take a chunk each: the recording of a session stays within a
-// few times what its batches took.
+// Messages far apart in time must not take a chunk each: a session's recording stays within a few
+// times the size of its batches.
 TEST_F(Stored, TakesNoMoreSpaceThanItsMessagesAskFor) {
   SampleBatch sparse;
   sparse.set_batch_sequence(1);
@@ -112,13 +113,13 @@ void replace_command(Message& message, double value) {
   message.add_command(value);
 }
 
-// Both sides of each rule: the last value that may be stored can be, the first beyond is refused at
-// the door, and so is a number that is none.
+// Both sides of each rule: the last allowed value is stored, the first beyond is refused on
+// arrival, and so is NaN.
 TEST(BatchCheck, TakesJustWhatCanBeStored) {
   struct Case {
     const char* name;
     std::function<void(SampleBatch&)> change;
-    const char* reason;  // empty: it is good
+    const char* reason;  // empty: valid
   };
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Case> cases = {
@@ -191,11 +192,11 @@ TEST(BatchCheck, TakesJustWhatCanBeStored) {
     const auto fault = check.take(changed);
     EXPECT_EQ(fault.has_value(), each.reason[0] != '\0') << fault.value_or("");
     EXPECT_NE(fault.value_or("").find(each.reason), std::string::npos) << fault.value_or("");
-    // A batch that was refused has left no trace, one that was taken has.
+    // A refused batch leaves no trace, an accepted one does.
     const auto good = check.take(batch(2));
     EXPECT_EQ(good.has_value(), !fault.has_value());
     if (fault) continue;
-    // What is taken is stored, whole.
+    // Accepted data are stored completely.
     const TemporaryFolder folder;
     auto log = SessionLog::open(log_folder(folder.file("run")), {2}, 1 << 30);
     changed.set_batch_sequence(2);

@@ -8,7 +8,7 @@
 namespace test_support {
 
 /// Checks that a recording holds the samples of batch_request(1) to batch_request(batch_count),
-/// each once, none altered, in order, with their commands.
+/// each once, unaltered, in order, with their commands.
 inline void expect_recording_of(const std::string& path, std::uint64_t batch_count,
                                 std::uint64_t sample_count = 20) {
   const auto recording = proto::read_recording(path);

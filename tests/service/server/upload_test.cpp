@@ -31,7 +31,7 @@ class Uploads : public ::testing::Test {
     open();
   }
 
-  /// As when the service starts, with what is there.
+  /// Opens the uploads as at the service's start, with the existing files.
   void open() {
     upload_ = std::make_shared<Upload>(
         service_.context, folder(), record_,
@@ -51,7 +51,7 @@ class Uploads : public ::testing::Test {
   bool refused() const { return std::holds_alternative<ServiceError>(last_); }
   UploadState state() const { return std::get<UploadState>(last_); }
 
-  /// Under an id that promises this content.
+  /// Opens one under an id that promises this content.
   void open_named(const std::string& content) {
     record_.mutable_info()->set_session_id(proto::upload_id(name_of(content), 1));
     record_.set_upload_size_bytes(content.size());
@@ -66,8 +66,8 @@ class Uploads : public ::testing::Test {
   int gone_ = 0;
 };
 
-// One byte more than was announced is refused, at the beginning and at the end, and leaves what is
-// there as it was; just as many complete the file.
+// One byte more than announced is refused, at the start and at the end, without a change to the
+// stored data. Exactly the announced size completes the file.
 TEST_F(Uploads, TakeNoMoreThanWasAnnounced) {
   append(0, std::string(11, 'x'));
   EXPECT_TRUE(refused());
@@ -82,7 +82,7 @@ TEST_F(Uploads, TakeNoMoreThanWasAnnounced) {
   EXPECT_EQ(read_small_file(folder() + "/recording.csv", 100).value(), "aaaaaabbbb");
 }
 
-// Parts follow one another without a hole and without an overlap, and none is empty.
+// Parts follow one another without gap or overlap, and none is empty.
 TEST_F(Uploads, TakeThePartThatIsDueOnly) {
   append(1, "x");
   EXPECT_TRUE(refused());
@@ -97,7 +97,7 @@ TEST_F(Uploads, TakeThePartThatIsDueOnly) {
   EXPECT_EQ(state().durable_bytes(), 4u);
 }
 
-// What lies where the file is to be, and leads elsewhere, is not written through.
+// A link at the place of the file is not followed.
 TEST_F(Uploads, WriteThroughNoLink) {
   std::ofstream(service_.files.file("victim")) << "untouched";
   std::filesystem::create_symlink(service_.files.file("victim"), folder() + "/recording.csv.part");
@@ -106,8 +106,8 @@ TEST_F(Uploads, WriteThroughNoLink) {
   EXPECT_EQ(read_small_file(service_.files.file("victim"), 100).value(), "untouched");
 }
 
-// What an id promises is what it leads to: other content is refused when it is complete, by name,
-// and leaves nothing behind; the right content is stored, however it came.
+// The content must match the one that the id promises: otherwise it is refused on completion and
+// deleted. The right content is stored, however it was split.
 TEST_F(Uploads, KeepWhatTheirIdsPromise) {
   open_named("aaaabbbb");
   append(0, "aaaabbbc");
@@ -127,8 +127,8 @@ TEST_F(Uploads, KeepWhatTheirIdsPromise) {
   EXPECT_EQ(gone_, 1);
 }
 
-// What an earlier life of the service has taken counts as well, right or wrong, and a file whose
-// last part was the last thing that this life did.
+// Data from before a restart count as well, right or wrong, and so does a file whose last part was
+// stored just before it.
 TEST_F(Uploads, CountWhatWasThereBefore) {
   open_named("aaaabbbb");
   append(0, "aaaa");
@@ -154,8 +154,8 @@ TEST_F(Uploads, CountWhatWasThereBefore) {
   }
 }
 
-// What was stored before contents were checked is checked when it is asked for, once: the wrong one
-// is nobody's but stays, as jobs may have been computed with it.
+// Files stored before contents were verified are verified once, on request. A wrong one is shared
+// with nobody but stays, as jobs may have used it.
 TEST_F(Uploads, CheckWhatEarlierReleasesStored) {
   open_named("aaaabbbb");
   append(0, "aaaabbbb");

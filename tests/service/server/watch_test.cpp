@@ -45,7 +45,7 @@ class Terminal {
 
   void press_ctrl_c() const { EXPECT_EQ(::write(keyboard_, "\x03", 1), 1); }
 
-  /// Waits until the output so far holds a text.
+  /// Waits until the output so far contains a text.
   bool shows(const std::string& text, double timeout_s = 300.0) {
     return eventually(
         [&] {
@@ -55,7 +55,7 @@ class Terminal {
         timeout_s);
   }
 
-  /// Waits for the end. @return exit code, 128 + signal, or nothing after 5 minutes
+  /// Waits for the end. @return exit code, 128 + signal, or empty after 5 minutes
   std::optional<int> wait() {
     eventually(
         [&] {
@@ -71,7 +71,7 @@ class Terminal {
     return exit_code_;
   }
 
-  /// Whether the terminal's settings are those it began with.
+  /// Whether the terminal has its initial settings.
   bool is_as_before() const {
     termios now{};
     ::tcgetattr(keyboard_, &now);
@@ -99,7 +99,7 @@ class Terminal {
   std::optional<int> exit_code_;
 };
 
-/// A service that works on a job.
+/// A service with a running job.
 class Watch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -115,8 +115,8 @@ class Watch : public ::testing::Test {
   std::optional<SocketClient> client_;
 };
 
-// Whoever leaves a job that he watches leaves it running, and a terminal that is as it was; whoever
-// stays sees the parameters move and the end.
+// Ctrl-C leaves the job running and restores the terminal. Otherwise the parameters move until the
+// end is shown.
 TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
   {
     Terminal terminal("watch job" + at(service_));
@@ -138,7 +138,7 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
   EXPECT_TRUE(terminal.is_as_before());
 }
 
-// A service that goes away ends the watching with a reason, not a hanging picture.
+// If the service disappears, watching ends with a reason and does not hang.
 TEST_F(Watch, TellsThatTheServiceIsGone) {
   Terminal terminal("watch job" + at(service_));
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
@@ -152,8 +152,8 @@ TEST_F(Watch, TellsThatTheServiceIsGone) {
       << later.output();
 }
 
-// A session that is being recorded shows its newest samples, all counted, until it ends; after
-// that there is nothing to watch.
+// A session in progress shows its newest samples, all counted, until it ends; after that there is
+// nothing to watch.
 TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
   constexpr std::uint64_t kSamples = 20;
   ServiceProcess service;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-// Of a period of 1 ms, `duration` long.
+// Recordings with a period of 1 ms and this duration.
 std::vector<estimator::Recording> recordings_of(double duration) {
   estimator::Segment segment;
   segment.period = 1e-3;
@@ -22,7 +22,7 @@ std::vector<estimator::Recording> recordings_of(double duration) {
   return {recording};
 }
 
-// Why, empty where it is not.
+// The reason for a refusal, empty if accepted.
 std::string refused(double duration, double step, double time_s = kForever) {
   try {
     check_work(recordings_of(duration), step, time_s);
@@ -32,8 +32,8 @@ std::string refused(double duration, double step, double time_s = kForever) {
   return "";
 }
 
-// A step that the recording cannot hold is refused, one that it holds once is left to the
-// estimator, which says more about it.
+// A step longer than the recording is refused. One that fits once is left to the estimator, whose
+// message is more precise.
 TEST(WorkBudget, RefusesAStepLongerThanTheRecordings) {
   EXPECT_NE(refused(2.0, 1e9).find("longer than the recordings"), std::string::npos);
   EXPECT_NE(refused(2.0, 2.01), "");

@@ -14,7 +14,7 @@
 namespace service {
 namespace {
 
-// A pool whose program is a script, called as rigcald is: run-job FOLDER PARENT MEMORY DURATION
+// A pool whose program is a script, called like rigcald: run-job FOLDER PARENT MEMORY DURATION
 // FILE.
 class WorkerPoolTest : public testing::Test {
  protected:
@@ -69,7 +69,7 @@ TEST_F(WorkerPoolTest, TellsWhatTheWorkerSaysAndHowItEnds) {
   EXPECT_EQ(stages_, (std::vector<std::string>{"fit"}));
 }
 
-// The worker hears its limits, and has no other descriptor than log and pipe.
+// The worker gets its limits, and no other descriptors than log and pipe.
 TEST_F(WorkerPoolTest, TellsTheWorkerItsLimits) {
   const std::string out = files_.file("out");
   EXPECT_TRUE(run("echo \"$1 $4 $5 $6\" >" + out, 12.5).done);
@@ -79,8 +79,8 @@ TEST_F(WorkerPoolTest, TellsTheWorkerItsLimits) {
   EXPECT_EQ(line, "run-job 4096 12.500000 file");
 }
 
-// At its time a worker is asked to end; one that does not is killed. Either way the job is told
-// why.
+// After its time a worker is asked to end, and killed if it does not. Either way the job gets the
+// reason.
 TEST_F(WorkerPoolTest, EndsAWorkerAtItsTime) {
   const auto late = run("exec sleep 60", 0.01);
   EXPECT_FALSE(late.done);
@@ -111,7 +111,7 @@ TEST_F(WorkerPoolTest, KillsAWorkerThatDoesNotEnd) {
   EXPECT_NE(ended->error.find("Killed"), std::string::npos) << ended->error;
 }
 
-// A program that is not there fails the job; nothing waits for it.
+// A missing program fails the job; nothing waits for it.
 TEST_F(WorkerPoolTest, TellsThatAWorkerCannotStart) {
   WorkerPool pool(io_, files_.file("none"), 0);
   std::string error;
@@ -122,7 +122,7 @@ TEST_F(WorkerPoolTest, TellsThatAWorkerCannotStart) {
   EXPECT_TRUE(pool.idle());
 }
 
-// Called by hand, whatever is written behind it, the worker's command says so and ends.
+// Called by hand, with any arguments, the worker's command explains itself and ends.
 TEST(RunJobProcess, RefusesToBeCalledByHand) {
   EXPECT_EQ(run_job_process({}, "test"), 2);
   EXPECT_EQ(run_job_process({"folder", "x", "0", "1", "file"}, "test"), 2);

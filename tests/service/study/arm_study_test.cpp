@@ -47,7 +47,7 @@ StudyArm tiny_arm() {
   return load_study(folder.write("study.textproto", kTinyArms)).arms.front();
 }
 
-/// A draw, computed and compared with the truth.
+/// A draw of the study, compared with the truth.
 ArmDraw draw_of(const StudyArm& arm, double noise, std::uint64_t index = 0) {
   const StudyRun fit = run_task(arm_fit_task(arm, noise, index), nullptr);
   const StudyRun regressions = run_task(arm_regression_task(arm, noise, index), nullptr);
@@ -66,8 +66,8 @@ Eigen::VectorXd wave(int n, double phase) {
       n, [&](Eigen::Index i) { return std::sin(phase + 1.7 * static_cast<double>(i)); });
 }
 
-// Readings far better than process noise between nodes allows bind a start 70 % off to its own
-// motion; at full weight from the start on this draw ends 0.04 rad away.
+// Readings far more precise than the process noise between nodes bind a start 70 % off to its own
+// motion. With full weight from the start, this draw ends 0.04 rad away.
 TEST(Arm, OfSixLinksWithoutNoiseIsFoundFromFarOff) {
   StudyArm arm = tiny_arm();
   arm.links = 6;
@@ -79,8 +79,8 @@ TEST(Arm, OfSixLinksWithoutNoiseIsFoundFromFarOff) {
   EXPECT_LT(median_error(draw.errors), 1e-5);
 }
 
-// The study's own equations and the estimator's, written apart, must mean the same arm, through the
-// rig file: a frame, a sign or a lever arm that is wrong in either shows.
+// The study's own equations and the estimator's, written separately, must describe the same arm,
+// through the rig file. Catches a wrong frame, sign or lever arm in either.
 TEST(Arm, MeansTheSameAsItsRigFile) {
   for (const int links : {2, 6}) {
     const DrawnArm drawn = draw_arm(links, 0.7, 5, 6);
@@ -102,7 +102,7 @@ TEST(Arm, MeansTheSameAsItsRigFile) {
   }
 }
 
-// What controls put in is energy or friction's [MTM, eq. 62], through reversals and rests.
+// The controls' work equals energy plus friction losses [MTM, eq. 62], through reversals and rests.
 TEST(Arm, KeepsItsBooksOfEnergy) {
   StudyArm settings = tiny_arm();
   settings.period = 1e-3;
@@ -125,13 +125,13 @@ TEST(Arm, KeepsItsBooksOfEnergy) {
   EXPECT_NEAR(put_in - taken, energy(last) - energy(0), 1e-3 * taken);
 }
 
-// Regressions are fair baselines only if they find the truth where nothing is in their way.
+// Regressions are fair baselines only if they find the truth in an ideal case.
 TEST(ArmRegression, IsExactWithoutNoise) {
   StudyArm settings = tiny_arm();
   settings.period = 1e-3;
   settings.dither = 0.0;
   auto [drawn, run] = draw_run(settings, 8.0, 0);
-  for (ArmLink& link : drawn.arm.links) link.coulomb = 0.0;  // whose jumps polynomials smear
+  for (ArmLink& link : drawn.arm.links) link.coulomb = 0.0;  // polynomials smooth its jumps
   run = simulate_arm(drawn.arm,
                      {.seed = 2,
                       .duration = 8.0,
@@ -151,7 +151,7 @@ TEST(ArmRegression, IsExactWithoutNoise) {
   }
 }
 
-// The goal of the study, on 8 s.
+// The study's goal, on 8 s.
 TEST(ArmStudy, FindsWhatIsThereWithoutNoise) {
   const ArmDraw draw = draw_of(tiny_arm(), 0.0);
   EXPECT_TRUE(draw.found);
@@ -160,7 +160,7 @@ TEST(ArmStudy, FindsWhatIsThereWithoutNoise) {
   EXPECT_GT(median_error(draw.torque_errors), 1e-4);
 }
 
-// A tie is knowledge: nothing may be known worse for it, and something must be known better.
+// A tie is information: no standard deviation may grow, and some must shrink.
 TEST(ArmStudy, TiesNeverWiden) {
   const ArmDraw draw = draw_of(tiny_arm(), 0.01);
   EXPECT_TRUE(draw.found);
@@ -170,8 +170,8 @@ TEST(ArmStudy, TiesNeverWiden) {
   EXPECT_LT(median_error(draw.errors), 0.01);
 }
 
-// A base parameter depends on no moment that its motion cannot see; rounding that says it does must
-// not make it one that recordings do not tell.
+// A base parameter does not contain moments without effect on its motion. Round-off must not add
+// them and make it unidentifiable.
 TEST(ArmStudy, BaseParametersAreTold) {
   const StudyArm arm = tiny_arm();
   for (const std::uint64_t index : {0U, 1U}) {
@@ -186,8 +186,8 @@ TEST(ArmStudy, BaseParametersAreTold) {
   }
 }
 
-// The gradient of energies along states and parameters, against differences of the cost: a block in
-// the wrong place of the chain, or a column in the wrong place of a block, shows.
+// The gradient of energies by states and parameters, against differences of the cost. Catches a
+// block at the wrong place of the chain and a column at the wrong place of a block.
 TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
   StudyArm settings = tiny_arm();
   const auto [drawn, clean] = draw_run(settings, 0.3, 0);
@@ -221,7 +221,7 @@ TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
     return problem.evaluate_candidate(step.head(nodes), step.tail(layout.arrow_size));
   };
   EXPECT_GT(problem.cost() - problem.inner().cost(), 1.0);
-  // Of the first nodes, and of all parameters.
+  // For the first nodes, and all parameters.
   for (Eigen::Index i = 0; i < gradient.size(); i = i + 1 == 12 ? nodes : i + 1) {
     constexpr double kBy = 1e-6;
     const double slope = (cost_after(i, kBy) - cost_after(i, -kBy)) / (2.0 * kBy);
@@ -229,7 +229,7 @@ TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
   }
 }
 
-// A fault must be told with its place before anything is computed.
+// An error must be reported with its place before anything is computed.
 TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
   struct Fault {
     const char* from;
@@ -262,7 +262,7 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
   }
 }
 
-// What is kept of a solve with energy must come back as it was, or a study that goes on lies.
+// Stored results of a solve with energy must be read back unchanged, or a resumed study is wrong.
 TEST(ArmStudy, KeepsWhatEnergySolvesCameTo) {
   EnergyRuns runs;
   runs.without = {true, 7, 3.5, 0.01, 0.02, 0.03, 1.5};
@@ -282,7 +282,7 @@ TEST(ArmStudy, KeepsWhatEnergySolvesCameTo) {
   EXPECT_EQ(back.loose_with.cost, 0.0);
 }
 
-// Two recordings that differ in anything must not share a place in the store.
+// Two recordings that differ in anything must have different keys in the store.
 TEST(ArmStudy, GivesEveryRunAKeyOfItsOwn) {
   const StudyArm arm = tiny_arm();
   StudyArm other = arm;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kShort = 0.043, kLong = 0.3, kBase = 0.35 - 0.0515;  // of the linkage [m]
 
-/// Angle of the lever from the thigh's line, by the cosine theorem.
+/// Angle of the lever from the thigh's line, by the law of cosines.
 double lever_angle(double crank) {
   const double along = kBase - kShort * std::cos(crank), across = -kShort * std::sin(crank);
   const double reach = std::hypot(along, across);
@@ -27,9 +27,9 @@ double lever_angle(double crank) {
   return std::abs(one - crank) < std::abs(other - crank) ? one : other;
 }
 
-// Catches a hinge point, an axis or a zero mark of the leg that is not where the paper's is: over
-// the knee's range the loop closes where two circles meet, and a turn of the crank turns the knee
-// by what the coupler's direction allows. The rig file states the lever's pin to 1e-8 m.
+// Catches a joint point, axis or zero mark of the leg that differs from the paper's. Over the
+// knee's range the loop closes at the intersection of two circles, and a turn of the crank turns
+// the knee as the coupler's direction requires. The rig file states the lever's pin to 1e-8 m.
 TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
   const Rig rig = load_rig(config("rig-leg.textproto"));
   const estimator::Mechanism& leg = rig.mechanism;
@@ -47,15 +47,15 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
     wanted.head<3>() << 0.1, 0.8, crank;
     angles[kCrank] = crank;
     ASSERT_TRUE(closure.close(angles, wanted));
-    EXPECT_NEAR(angles[kCrank], crank, 1e-5);  // it is wanted, not demanded
+    EXPECT_NEAR(angles[kCrank], crank, 1e-5);  // a target, not a constraint
     EXPECT_NEAR(angles[kKnee], lever + 0.25, 2e-5);
-    // Readings that do not agree close the loop among its own joints: those that carry it stay.
+    // Inconsistent readings are closed by the loop's own joints; those that carry it stay.
     Eigen::VectorXd read = angles, closed = angles;
     read[kKnee] += 1e-5;
     ASSERT_TRUE(closure.close(closed, read));
     EXPECT_NEAR(closed[0], 0.1, 1e-9);
     EXPECT_NEAR(closed[1], 0.8, 1e-9);
-    // Both pins move alike along the coupler d: crank' d·u'(crank) = lever' d·u'(lever).
+    // Both pins have equal velocities along the coupler d: crank' d·u'(crank) = lever' d·u'(lever).
     const Eigen::Vector2d d{kBase + kShort * (std::cos(lever) - std::cos(crank)),
                             kShort * (std::sin(lever) - std::sin(crank))};
     const auto along = [&](double angle) {
@@ -68,8 +68,8 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsGeometrySays) {
   }
 }
 
-// Forward and inverse dynamics must be each other's inverse, through loops, springs, back-EMF and
-// dry friction that slips. Accelerations come from another elimination of the loops (LoopLanes).
+// Forward and inverse dynamics must be inverse to each other, through loops, springs, back-EMF and
+// slipping dry friction. Accelerations come from another elimination of the loops (LoopLanes).
 TEST(NeededControls, AreThoseThatTheMechanismMovesUnder) {
   struct Case {
     const char* file;
@@ -133,10 +133,10 @@ double cell(const std::string& csv, const std::string& row, int column) {
   return std::stod(csv.substr(at));
 }
 
-// The whole command on one leg. By its true parameters inverse dynamics meets the held-out torques
-// but for their noise, and what differences of noisy angles add, some 5 %; what 4 s tell of the leg
-// with its linkage is nearly as good. A constant ratio is not at the crank, and the nominal model
-// is worse still. It cannot see a fault that draw and estimate share; scripts/compare_leg.sh can.
+// The whole command on one leg. With its true parameters, inverse dynamics predicts the held-out
+// torques up to their noise and some 5 % from differences of noisy angles. Parameters from 4 s of
+// the leg with its linkage are almost as good. A constant ratio is wrong at the crank, the nominal
+// model worse still. A fault shared by draw and estimate shows in scripts/compare_leg.sh.
 TEST(LegStudy, LinkagePredictsTorquesToTheirNoiseAndAConstantRatioDoesNot) {
   const TemporaryFolder folder;
   const std::string study = folder.write("study.textproto", short_study());
@@ -153,7 +153,7 @@ TEST(LegStudy, LinkagePredictsTorquesToTheirNoiseAndAConstantRatioDoesNot) {
   EXPECT_NE(contents_of(folder.file("out/training.csv")).find("KFE_Nm"), std::string::npos);
 }
 
-// A fault must be told with its place before anything is computed.
+// An error must be reported with its place before anything is computed.
 TEST(LegStudy, RefusesFaultsWithFileAndLine) {
   struct Fault {
     const char* from;

@@ -48,8 +48,8 @@ std::string table_value(const std::string& csv, const std::string& row, int colu
   return csv.substr(at, csv.find_first_of(",\n", at) - at);
 }
 
-// The whole command on chains of three: the right motion from a prior that is far off, errors near
-// what the sensors allow, and what other programs need to do the same. The robot's file is missing.
+// The whole command on chains of three: the right motion from a distant prior, errors close to what
+// the sensors permit, and data for other programs to repeat it. The robot's file is missing.
 TEST(RedundantStudy, FindsMotionsAndWritesItsFolder) {
   const TemporaryFolder folder;
   const std::string config = folder.write("study.textproto", kTiny);
@@ -61,7 +61,7 @@ TEST(RedundantStudy, FindsMotionsAndWritesItsFolder) {
   EXPECT_EQ(std::count(draws.begin(), draws.end(), '\n'), 30);
   const std::string instant = contents_of(folder.file("out/table-instant.csv"));
   const double over = std::stod("0" + table_value(instant, "‖e_q‖ [rad]", 6));
-  EXPECT_GT(over, 0.7) << instant;  // thirty draws of three angles: within 8 % or so
+  EXPECT_GT(over, 0.7) << instant;  // thirty draws of three angles: within about 8 %
   EXPECT_LT(over, 1.3) << instant;
   const std::string convergence = contents_of(folder.file("out/table-convergence.csv"));
   EXPECT_EQ(table_value(convergence, "converged", 1), "100 %") << convergence;
@@ -69,7 +69,7 @@ TEST(RedundantStudy, FindsMotionsAndWritesItsFolder) {
   EXPECT_NE(contents_of(folder.file("out/table-records.csv")).find("smoothed"), std::string::npos);
 }
 
-// A cart's position is in metres, in tables as over pictures.
+// A cart's position is in metres, in tables and above plots.
 TEST(RedundantStudy, ErrorsAreInTheUnitsOfTheirJoints) {
   const TemporaryFolder folder;
   folder.write("robot.textproto", contents_of(config("rig-cartpole.textproto")));
@@ -92,7 +92,7 @@ TEST(RedundantStudy, ErrorsAreInTheUnitsOfTheirJoints) {
   EXPECT_NE(page.find("error [mrad]"), std::string::npos);
 }
 
-// A fault must be told with its place before anything is computed.
+// An error must be reported with its place before anything is computed.
 TEST(RedundantStudy, RefusesFaultsWithFileAndLine) {
   const TemporaryFolder folder;
   folder.write("robot.textproto", contents_of(config("rig-furuta.textproto")));

@@ -33,8 +33,8 @@ StudyRun example(const std::string& key) {
   return run;
 }
 
-// A run that is kept must come back as it was: a number that loses digits, or an infinite deviation
-// that becomes zero, would change tables between a first and a resumed study.
+// A stored run must be read back unchanged. Lost digits, or an infinite standard deviation that
+// becomes zero, would change tables between a first and a resumed study.
 TEST(RunStore, GivesBackWhatItKept) {
   const TemporaryFolder folder;
   { RunStore(folder.file("runs.jsonl")).append(example("a")); }
@@ -53,8 +53,8 @@ TEST(RunStore, GivesBackWhatItKept) {
   EXPECT_EQ(study_run_line(*run), study_run_line(example("a")));
 }
 
-// A kill in the middle of a line leaves half of it. It must be cut away, or the next line would be
-// glued to it and a finished run lost with it.
+// A kill in the middle of a line leaves half of it. It must be cut off, or the next line would be
+// appended to it and a finished run lost.
 TEST(RunStore, CutsAwayALineThatAKillLeftUnfinished) {
   const TemporaryFolder folder;
   const std::string whole = study_run_line(example("a")) + "\n";
@@ -69,7 +69,7 @@ TEST(RunStore, CutsAwayALineThatAKillLeftUnfinished) {
   EXPECT_EQ(contents_of(path), whole + study_run_line(example("c")) + "\n");
 }
 
-// Damage elsewhere costs the damaged run, not the others.
+// Other damage costs only the damaged run.
 TEST(RunStore, PassesOverDamagedLines) {
   const TemporaryFolder folder;
   const std::string path = folder.write(
@@ -78,14 +78,14 @@ TEST(RunStore, PassesOverDamagedLines) {
   EXPECT_NE(store.find("a"), nullptr);
 }
 
-// Two studies that write into one folder would do every run twice.
+// Two studies writing to one folder would do every run twice.
 TEST(RunStore, RefusesASecondWriter) {
   const TemporaryFolder folder;
   const RunStore first(folder.file("runs.jsonl"));
   EXPECT_THROW(RunStore(folder.file("runs.jsonl")), proto::InputError);
 }
 
-// A cell with a comma must not become two; parameters that a run lacks are empty, not zero.
+// A cell with a comma must not become two. Parameters that a run lacks are empty, not zero.
 TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
   StudyRun other = example("b");
   other.parameters.pop_back();
@@ -98,8 +98,8 @@ TEST(RunCsv, QuotesCellsAndLeavesOutWhatIsNotThere) {
   EXPECT_TRUE(histories.ends_with(",1,0.3333333333333333,0.1,0.01\n")) << histories;
 }
 
-// A slide's errors are metres in the file, in the table of runs and in that of models; those of the
-// turn beside it stay radians.
+// A prismatic joint's errors are metres in the file, in the table of runs and in that of models.
+// Those of the revolute joint beside it stay radians.
 TEST(StudyRun, KnowsWhatSlides) {
   StudyRun run = example("a");
   run.hinges.push_back({"rail", 2e-3, {}, {}, estimator::JointKind::kPrismatic});

@@ -13,7 +13,7 @@
 namespace service {
 namespace {
 
-/// What make_task is given.
+/// Arguments of make_task.
 struct Asked {
   std::shared_ptr<const StudyData> data;
   estimator::Mechanism mechanism;
@@ -25,14 +25,14 @@ struct Asked {
   }
 };
 
-/// The tiny study, loaded, with one task a step.
+/// The tiny study, loaded, with one task per step.
 struct Loaded {
   TemporaryFolder folder;
   Study study = load_study(write_tiny_study(folder));
   std::vector<std::string> notes;
   std::vector<LoadedSet> sets = load_sets(study, {}, notes);
   std::vector<StudyTask> tasks;
-  Asked asked;  ///< of the first
+  Asked asked;  ///< of the first task
 
   Loaded() {
     const LoadedSet& set = sets.front();
@@ -52,8 +52,8 @@ struct Loaded {
   }
 };
 
-// A run is taken from the store when its key is there: whatever changes a result must change the
-// key, else a study shows the numbers of other options.
+// A run is taken from the store if its key exists, so every change of a result must change the key.
+// Otherwise a study shows the numbers of other options.
 TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   const Loaded loaded;
   const Asked& plain = loaded.asked;
@@ -92,8 +92,8 @@ TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   expect_new_key("another body", [](Task& t) { t.mechanism.hinges[1].body_a = 1; });
 }
 
-// Runs come back in the order of their tasks, whichever thread ends first, and a second call finds
-// them all in the store: a resumed study must repeat nothing.
+// Runs are returned in the order of their tasks, whichever thread ends first. A second call finds
+// them all in the store: a resumed study repeats nothing.
 TEST(RunTasks, KeepOrderAndAreNotRepeated) {
   Loaded loaded;
   RunStore store(loaded.folder.file("runs.jsonl"));
@@ -107,7 +107,7 @@ TEST(RunTasks, KeepOrderAndAreNotRepeated) {
     EXPECT_EQ(first[i].key, loaded.tasks[i].key);
     EXPECT_TRUE(first[i].error.empty()) << first[i].error;
     EXPECT_NEAR(first[i].place.step, loaded.study.sweeps.front().values[i], 1e-12);
-    // The parts of the cost are all of it.
+    // The parts of the cost must add up to it.
     const double whole = first[i].observation_error + 100.0 * first[i].state_error;
     EXPECT_NEAR(whole, first[i].mean_squared_error(), 1e-12 * whole);
   }
@@ -117,7 +117,7 @@ TEST(RunTasks, KeepOrderAndAreNotRepeated) {
   EXPECT_EQ(second[3].cost, first[3].cost);
 }
 
-// What was interrupted is half done: it must not be kept as a result.
+// An interrupted run must not be stored as a result.
 TEST(RunTasks, KeepNothingThatWasStopped) {
   Loaded loaded;
   RunStore store(loaded.folder.file("runs.jsonl"));
@@ -127,7 +127,7 @@ TEST(RunTasks, KeepNothingThatWasStopped) {
   EXPECT_EQ(contents_of(loaded.folder.file("runs.jsonl")), "");
 }
 
-// Every input must change the key: two runs under one key would show one's result as the other's.
+// Every input must change the key: two runs with one key would share one's result.
 TEST(StudyTask, KeysDifferWithEveryInput) {
   Loaded loaded;
   const Asked& base = loaded.asked;
@@ -143,13 +143,13 @@ TEST(StudyTask, KeysDifferWithEveryInput) {
   keys.insert(make_task({}, base.data, base.mechanism, base.options, true).key);
   keys.insert(make_task({}, base.data, base.mechanism, base.options, false, true).key);
   EXPECT_EQ(keys.size(), loaded.tasks.size() + 4);
-  // Where a run stands in its study is not an input.
+  // The position of a run in its study is not an input.
   RunPlace place;
   place.stage = "elsewhere";
   EXPECT_EQ(make_task(place, base.data, base.mechanism, base.options).key, base.task().key);
 }
 
-// A clock 35 ppm off makes 10 ms not quite ten periods; the estimator would refuse the step.
+// With a clock 35 ppm off, 10 ms are not exactly ten periods; the estimator would refuse the step.
 TEST(StudyTask, StepsFitAClockThatRunsAFewPartsPerMillionOff) {
   Loaded loaded;
   const auto data = std::make_shared<StudyData>(*loaded.sets.front().data.front());
@@ -160,8 +160,8 @@ TEST(StudyTask, StepsFitAClockThatRunsAFewPartsPerMillionOff) {
   EXPECT_TRUE(run_task(task, nullptr).error.empty());
 }
 
-// Figures draw trajectories over time: of a simulator at its step, of the rig itself at the
-// readings. Kept runs must know it too.
+// Figures plot trajectories over time, for a simulator at its steps, for the rig at the readings.
+// Stored runs must contain the times too.
 TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
   Loaded loaded;
   const Asked& base = loaded.asked;
@@ -181,7 +181,7 @@ TEST(StudyTask, TrajectoriesKnowWhenTheirSamplesAre) {
   }
 }
 
-// The estimator's refusal is a result of the study, with its reason.
+// A refusal by the estimator is a result of the study, with its reason.
 TEST(StudyTask, RefusalsAreKeptWithTheirReason) {
   Loaded loaded;
   Asked asked = loaded.asked;
@@ -191,7 +191,7 @@ TEST(StudyTask, RefusalsAreKeptWithTheirReason) {
   EXPECT_NE(run.error.find("sampling period"), std::string::npos) << run.error;
 }
 
-// Starts must be as wrong as they say, and lie within the bounds.
+// Starts must be wrong by the stated factor, and within the bounds.
 TEST(RobustnessStarts, AreWrongByTheFactorAndWithinBounds) {
   Loaded loaded;
   const StudySet& set = *loaded.sets.front().set;

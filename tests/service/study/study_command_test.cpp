@@ -22,8 +22,8 @@ std::string study_arguments(const TemporaryFolder& folder, const std::string& ki
          folder.file("out");
 }
 
-// The whole command: tables on the terminal, raw numbers, figures and a page that needs no other
-// file. A second call must do no run again and say the same.
+// The whole command: tables on the terminal, raw numbers, figures and a self-contained page. A
+// second call must repeat no run and print the same.
 TEST(StudyCommand, WritesItsFolderAndRepeatsNothing) {
   const TemporaryFolder folder;
   write_tiny_study(folder);
@@ -31,7 +31,7 @@ TEST(StudyCommand, WritesItsFolderAndRepeatsNothing) {
   ASSERT_EQ(first.exit_code, 0) << first.err;
   EXPECT_NE(first.err.find("run 4 of 4"), std::string::npos) << first.err;
   EXPECT_NE(first.out.find("| h [s] |"), std::string::npos) << first.out;
-  // Whether the solver did, whatever its model leaves of the motion.
+  // Converged here means the solver, whatever the model's misfit.
   EXPECT_NE(first.out.find("4 of 4 runs converged"), std::string::npos) << first.out;
   EXPECT_EQ(lines_of(folder.file("out/runs.jsonl")), 4U);
   EXPECT_EQ(lines_of(folder.file("out/runs.csv")), 5U);
@@ -49,8 +49,8 @@ TEST(StudyCommand, WritesItsFolderAndRepeatsNothing) {
   EXPECT_EQ(contents_of(folder.file("out/index.html")), page);
 }
 
-// kill -9 while runs are under way must cost those runs only; Ctrl-C likewise, with exit status 130
-// and without tables of half a study.
+// kill -9 during runs must cost those runs only. Ctrl-C likewise, with exit status 130 and without
+// tables of an incomplete study.
 TEST(StudyCommand, GoesOnAfterAKillAndAfterCtrlC) {
   const TemporaryFolder folder;
   std::string values = "sweep { axis: STATE_ERROR_WEIGHT value: [1";
@@ -89,7 +89,7 @@ TEST(StudyCommand, GoesOnAfterAKillAndAfterCtrlC) {
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "a run was repeated";
 }
 
-// Mistakes are told with what to do, and leave no folder behind.
+// Mistakes are reported with a remedy, and leave no folder behind.
 TEST(StudyCommand, RefusesWhatItCannotDo) {
   const TemporaryFolder folder;
   write_tiny_study(folder);
@@ -104,8 +104,8 @@ TEST(StudyCommand, RefusesWhatItCannotDo) {
   EXPECT_EQ(contents_of(folder.file("out/runs.jsonl")), "");
 }
 
-// Physical parameters know no grid: every start once, from ten times too large to ten times too
-// small, and all of them to one optimum.
+// Physical parameters have no grid: every start is run once, from ten times too large to ten times
+// too small, and all reach one optimum.
 TEST(StudyCommand, StartsPhysicalParametersFromFarAway) {
   const TemporaryFolder folder;
   const std::string path = write_tiny_study(
@@ -119,7 +119,7 @@ TEST(StudyCommand, StartsPhysicalParametersFromFarAway) {
   EXPECT_NE(run.out.find("100 % (5/5)"), std::string::npos) << run.out;
 }
 
-// Sweeps vary what only a simulator has.
+// Sweeps vary quantities that only a simulator has.
 TEST(StudyCommand, RefusesToSweepPhysicalParameters) {
   const TemporaryFolder folder;
   write_tiny_study(folder, "method { name: \"physical\" physical: true }\n");
@@ -129,7 +129,7 @@ TEST(StudyCommand, RefusesToSweepPhysicalParameters) {
       << run.err;
 }
 
-// A missing recording is named, with where recordings come from.
+// A missing recording is reported, with the place where recordings come from.
 TEST(StudyCommand, NamesARecordingThatIsMissing) {
   const TemporaryFolder folder;
   const ProgramRun run =
@@ -140,7 +140,7 @@ TEST(StudyCommand, NamesARecordingThatIsMissing) {
   EXPECT_NE(run.err.find("scripts/study.sh"), std::string::npos) << run.err;
 }
 
-// Measured data may not be at hand: the set is left out and named, in the folder that was given.
+// Measured data may be absent from the given folder: the set is omitted and reported.
 TEST(StudyCommand, LooksForMeasuredDataWhereItIsTold) {
   const TemporaryFolder folder;
   const std::string path =

@@ -26,8 +26,8 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// Equal factors must be equal distances on a logarithmic axis, and zero, which has no place there,
-// must not draw anything.
+// Equal factors must have equal distances on a logarithmic axis, and zero, which is not on it, must
+// not be drawn.
 TEST(LogarithmicAxis, SpacesFactorsEvenlyAndLeavesOutZero) {
   const std::string svg = svg_chart(log_chart());
   std::vector<double> centres;
@@ -36,7 +36,7 @@ TEST(LogarithmicAxis, SpacesFactorsEvenlyAndLeavesOutZero) {
     centres.push_back(std::stod(svg.substr(at + 12)));
   }
   ASSERT_EQ(centres.size(), 4U) << svg;  // the last one is the legend's
-  EXPECT_NEAR(centres[2] - centres[1], centres[1] - centres[0], 0.11);  // pixels are tenths
+  EXPECT_NEAR(centres[2] - centres[1], centres[1] - centres[0], 0.11);  // rounded to 0.1
   EXPECT_EQ(svg.find(">9<"), std::string::npos) << "the axis reaches for what is not drawn";
   for (const char* tick : {">10⁻²<", ">1<", ">10²<"}) {
     EXPECT_NE(svg.find(tick), std::string::npos) << tick;
@@ -45,7 +45,7 @@ TEST(LogarithmicAxis, SpacesFactorsEvenlyAndLeavesOutZero) {
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
-// A bar far longer than the points are apart must neither flatten them nor leave the frame.
+// A bar far longer than the spread of the points must neither flatten them nor leave the frame.
 TEST(ErrorBars, StayInTheFrame) {
   Chart chart = log_chart();
   chart.series.front().y_error = {0.0, 0.1, 1e6, 0.0};
@@ -59,7 +59,7 @@ TEST(ErrorBars, StayInTheFrame) {
   }
 }
 
-// A figure is one file that needs nothing else, with every series named once.
+// A figure is one self-contained file, with every series named once.
 TEST(StudyFigure, IsOneFileWithOneLegend) {
   StudyFigure figure{"f", "Title <1>", "caption", 2, {log_chart(), log_chart(), log_chart()}};
   const std::string svg = figure_file(figure);
@@ -71,7 +71,7 @@ TEST(StudyFigure, IsOneFileWithOneLegend) {
   EXPECT_EQ(svg.find("http", 40), std::string::npos);
 }
 
-// Small quantities are shown in powers of a thousand that the label names.
+// Small quantities are scaled by powers of a thousand, which the label states.
 TEST(StudyFigure, ScalesSmallQuantities) {
   Chart chart;
   chart.series = {{"a", series_class(0), {1.0, 2.0}, {0.003, 0.004}}};

@@ -17,7 +17,7 @@ std::string message_of(const std::string& path) {
   return "loaded";
 }
 
-// Catches a study that the schema, a rig or a scenario has left behind.
+// Catches a study that is out of date with the schema, a rig or a scenario.
 TEST(StudyFiles, LoadWithTheRigsAndScenariosTheyName) {
   const std::pair<const char*, StudyKind> files[] = {
       {"study-pendulum.textproto", StudyKind::kPendulum},
@@ -36,7 +36,7 @@ TEST(StudyFiles, LoadWithTheRigsAndScenariosTheyName) {
   EXPECT_EQ(load_study(config("study-arm.textproto")).arms.size(), 2U);
 }
 
-// What is written must arrive, in the units and order it was written in.
+// Every setting must arrive with its unit and in its order.
 TEST(StudyFile, ReadsSettingsSweepsAndTruth) {
   const TemporaryFolder folder;
   const Study study = load_study(write_tiny_study(folder));
@@ -52,7 +52,7 @@ TEST(StudyFile, ReadsSettingsSweepsAndTruth) {
   EXPECT_EQ(study.methods.front().residual, estimator::ResidualForm::kImplicit);
 }
 
-// A fault must be told with its place before an hour of computing, not after.
+// An error must be reported with its place before an hour of computing, not after.
 TEST(StudyFile, RefusesFaultsWithFileAndLine) {
   struct Fault {
     const char* from;
@@ -86,7 +86,7 @@ TEST(StudyFile, RefusesFaultsWithFileAndLine) {
   }
 }
 
-// Two recordings of one name would share a row.
+// Two recordings of the same name would share a row.
 TEST(StudyFile, RefusesNamesGivenTwice) {
   const TemporaryFolder folder;
   const std::string path =

@@ -6,7 +6,7 @@
 
 namespace service {
 
-/// Writes a study of a two-second release into a folder, one sweep of four steps; its path.
+/// Writes a study of a two-second release with one sweep of four steps. Returns its path.
 inline std::string write_tiny_study(const TemporaryFolder& folder, const std::string& extra = "") {
   for (const char* name : {"rig-paper-furuta.textproto", "scenario-paper-release.textproto"}) {
     folder.write(name, contents_of(config(name)));

@@ -19,7 +19,7 @@ class BlockLdlt {
   /// @param block_sizes sizes of the pivot blocks, a in sum
   BlockLdlt(const Eigen::MatrixXd& S, const std::vector<int>& block_sizes);
 
-  /// False where a pivot block was singular: nothing else may then be called.
+  /// False if a pivot block was singular; then nothing else may be called.
   bool ok() const { return ok_; }
 
   /// D_BB, b × b.

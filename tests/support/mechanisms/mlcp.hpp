@@ -16,7 +16,7 @@ namespace estimator {
 struct Mlcp {
   Eigen::MatrixXd S;
   Eigen::VectorXd b;
-  std::vector<int> free_block_sizes;  ///< pivot blocks of the free part, e.g. five a hinge
+  std::vector<int> free_block_sizes;  ///< pivot blocks of the free part, e.g. five per joint
 
   int free_count() const;
 };
@@ -31,8 +31,8 @@ struct MlcpSolution {
 };
 
 /// Eliminates the free part by block LDLᵀ, solves the remaining LCP (D_BB, b_B + L_BA y_A) by
-/// Lemke's algorithm and substitutes back [Mar, appendix A]. General and not fast: it is what the
-/// per-hinge friction solve is checked against, and what contacts need.
+/// Lemke's algorithm and substitutes back [Mar, appendix A]. General and not fast: reference for
+/// the friction solve per joint, and usable for contacts.
 MlcpSolution solve_mlcp(const Mlcp& problem, int max_pivots = 0);
 
 }  // namespace estimator

@@ -4,18 +4,18 @@
 
 namespace estimator {
 
-/// What sets one pendulum apart from another. Defaults: pendulum B of the paper's Furuta rig.
+/// Parameters of a pendulum. Defaults: pendulum B of the paper's Furuta rig.
 struct PendulumDescription {
   double mass = 0.428;             ///< [kg], > 0
-  double distance = 0.092;         ///< l: hinge to centre of mass [m]
-  double inertia_axial = 1e-4;     ///< J_xx about the rod; takes no part in the motion [kg·m²]
+  double distance = 0.092;         ///< l: joint to centre of mass [m]
+  double inertia_axial = 1e-4;     ///< J_xx about the rod; no effect on the motion [kg·m²]
   double inertia_swing = 3.96e-3;  ///< J_zz about the centre of mass, in the plane [kg·m²]
   bool motorised = false;
 };
 
-/// A body "P" on a hinge "1" to the ground whose axis is the horizontal world z.
+/// A body "P" on a joint "1" to the ground whose axis is the horizontal world z.
 ///
-/// Frame of P: x from the hinge to the centre of mass, z the hinge axis. The hinge is at the
+/// Frame of P: x from the joint to the centre of mass, z the joint axis. The joint is at the
 /// origin; θ = 0 hangs, positive angles swing toward world +x. J_yy equals J_zz, as for a rod.
 Mechanism make_pendulum(const PendulumDescription& description = {});
 

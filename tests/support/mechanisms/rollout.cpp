@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-// Rows 1 … of the rollout, unwrapped on from row 0.
+// Rows 1 … of the rollout, unwrapped from row 0 on.
 void continue_rollout(const Mechanism& mechanism, State state, const Eigen::MatrixXd& controls,
                       double step, GyroscopicForm gyroscopic, Eigen::MatrixXd& angles) {
   SpookStepper stepper(mechanism, step, gyroscopic);
@@ -40,7 +40,7 @@ Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initi
   assert(initial_rates.size() == mechanism.hinge_count());
   Eigen::MatrixXd angles(controls.rows() + 1, mechanism.hinge_count());
   const State initial = assemble_state(mechanism, unpack(mechanism), initial_angles, initial_rates);
-  // Hinges that close a loop take their angle from the assembly, the others keep their turns.
+  // Joints that close a loop take their angle from the assembly, the others keep their turns.
   for (Eigen::Index j = 0; j < angles.cols(); ++j) {
     const double assembled =
         hinge_angle(mechanism.hinges[static_cast<std::size_t>(j)], initial.poses);

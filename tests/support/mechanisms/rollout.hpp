@@ -8,22 +8,22 @@
 
 namespace estimator {
 
-/// Hinge angles of an open-loop SPOOK simulation, continuous over turns.
+/// Joint angles of an open-loop SPOOK simulation, continuous over turns.
 ///
-/// The input delay and the encoder offsets are not applied: the first belongs to whoever averages
-/// the controls over the steps, the second to whoever compares with an encoder.
+/// The input delay and the encoder offsets are not applied: callers apply the delay when they
+/// average the controls over the steps, and the offsets when they compare with an encoder.
 ///
-/// @param initial_angles one a hinge [rad]
-/// @param initial_rates  one a hinge [rad/s]
-/// @param controls       steps × motors: mean control of each motorised hinge over each step
+/// @param initial_angles one per joint [rad]
+/// @param initial_rates  one per joint [rad/s]
+/// @param controls       steps × motors: mean control of each motorised joint over each step
 /// @param step           h [s], > 0
-/// @return (steps + 1) × hinges [rad]: row k at time k·h, row 0 the initial angles. Where a step
+/// @return (steps + 1) × joints [rad]: row k at time k·h, row 0 the initial angles. If a step
 ///         fails (see StepOutcome) that row and all later ones are NaN.
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initial_angles,
                         const Eigen::VectorXd& initial_rates, const Eigen::MatrixXd& controls,
                         double step, GyroscopicForm gyroscopic = GyroscopicForm::kMean);
 
-/// The same from a state in maximal coordinates; row 0 is its hinge angles in (−π, π].
+/// The same from a state in maximal coordinates. Row 0 holds its joint angles in (−π, π].
 Eigen::MatrixXd rollout(const Mechanism& mechanism, const State& initial,
                         const Eigen::MatrixXd& controls, double step,
                         GyroscopicForm gyroscopic = GyroscopicForm::kMean);
