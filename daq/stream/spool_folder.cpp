@@ -51,8 +51,8 @@ proto::Result<proto::StreamSession> read_session(const std::string& folder) {
   if (!fs::exists(path)) {
     return proto::Error{proto::ErrorCode::kNotFound,
                         folder +
-                            ": is not the spool of a run; give the folder RECORDING.spool "
-                            "that rigcal-daq run named at its end"};
+                            ": is not a spool folder; give the folder RECORDING.spool that "
+                            "rigcal-daq run printed at its end"};
   }
   OpenSession message;
   if (!message.ParseFromString(proto::read_file(path)) ||
@@ -74,7 +74,7 @@ proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
   if (fs::exists(folder)) {
     return proto::Error{proto::ErrorCode::kExists,
                         folder +
-                            ": an earlier run left samples for the service there; send them "
+                            ": contains unsent samples of an earlier run; send them "
                             "with rigcal-daq send, or choose another name"};
   }
   auto spool = proto::Spool::open(folder);
