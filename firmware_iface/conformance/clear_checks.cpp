@@ -204,7 +204,7 @@ std::vector<Check> clear_checks() {
       {"R1b", "Each token is new and not 0.", tokens_are_new},
       {"R1c", "Only the newest token counts.", only_newest_token_counts},
       {"R2a", "CLEAR step 2 with the token ends the trip.", step_two_ends_trip},
-      {"R2b", "A token is good for 500 ms.", token_expires},
+      {"R2b", "A token is valid for 500 ms.", token_expires},
       {"R3", "CLEAR step 2 repeated after it succeeded succeeds until the next trip.",
        repeated_step_two},
       {"R4a", "CLEAR step 2 with a wrong token is refused.", refuses_wrong_token},

@@ -55,7 +55,7 @@ Figure accepts_compact_commands(TestHost& host) {
   const Sample tripped = host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
                                            "the time to live of COMMAND_COMPACT runs out", 1000);
   expect((tripped.report.fault_flags & FAULT_TTL) != 0,
-         "the unit trips, but for " + fault_names(tripped.report.fault_flags));
+         "the unit trips, but with the cause " + fault_names(tripped.report.fault_flags));
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
 }
 
@@ -73,7 +73,7 @@ Figure accepts_both_commands(TestHost& host) {
 }
 
 Figure is_paced_by_host(TestHost& host) {
-  require(host, UNIT_CAN_HOST_PACED, "the host cannot pace the unit");
+  require(host, UNIT_CAN_HOST_PACED, "the unit does not support host-paced sampling");
   constexpr int kCommands = 30;
   constexpr Nanoseconds kSilence = 100ms;
   host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
@@ -91,7 +91,7 @@ Figure is_paced_by_host(TestHost& host) {
 }
 
 Figure host_paced_ttl_trips(TestHost& host) {
-  require(host, UNIT_CAN_HOST_PACED, "the host cannot pace the unit");
+  require(host, UNIT_CAN_HOST_PACED, "the unit does not support host-paced sampling");
   const int ttl_ms = host.time_to_live_ms(60);
   host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
   host.clear_trip();
@@ -201,9 +201,9 @@ std::vector<Check> format_checks() {
       {"T9a", "In a host-paced stream each COMMAND, and nothing else, gets one SAMPLE.",
        is_paced_by_host},
       {"T9b", "In a host-paced stream the time to live runs out as well.", host_paced_ttl_trips},
-      {"E6", "With STREAM_MARKS samples carry marks, of encoders that have them alone.",
+      {"E6", "With STREAM_MARKS samples carry marks, only of encoders that have them.",
        reports_marks},
-      {"I1", "Inertial readings come behind their sample, of the sensors that are due.",
+      {"I1", "Inertial readings of the sensors that are due follow their sample.",
        reads_inertial_sensors},
       {"K2", "A compact stream has SAMPLE_COMPACT with the low bits of number and time.",
        streams_compact},
@@ -222,7 +222,7 @@ std::vector<Check> overall_checks() {
        holds_in_all_samples<'T', '8', 'a'>},
       {"E1", "Counts of a valid encoder are from 0 to its modulus - 1.",
        holds_in_all_samples<'E', '1'>},
-      {"E2a", "encoders_valid names encoders of the unit alone.",
+      {"E2a", "encoders_valid has bits only of the unit's encoders.",
        holds_in_all_samples<'E', '2', 'a'>},
       {"E2b", "Each encoder is valid in some sample.", reads_each_encoder},
   };

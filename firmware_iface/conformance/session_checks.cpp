@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kNotFresh =
-    "the unit has had a HELLO since its reset; reset it and use --after-reset";
+    "the unit has already received a HELLO since its reset; reset it and use --after-reset";
 
 /// Sends a HELLO with any head, padded to a size, and returns the head of the reply.
 hello_head answered_head(TestHost& host, const hello_head& head, std::size_t size_bytes) {
@@ -252,7 +252,7 @@ Figure compact_is_possible(TestHost& host) {
 
 std::vector<Check> session_checks() {
   return {
-      {"H1", "Before the first HELLO after a reset the unit sends nothing unasked but FAULT.",
+      {"H1", "Before the first HELLO after a reset the unit sends only FAULT without a request.",
        is_silent_before_hello},
       {"H2", "HELLO, DESCRIBE, CONFIGURE and CLEAR are answered within 50 ms.", replies_in_time},
       {"H3a", "HELLO is answered with version 2, this layout hash and its nonce.", answers_hello},
@@ -260,11 +260,11 @@ std::vector<Check> session_checks() {
        answers_other_versions},
       {"H3c", "HELLO of another layout is answered with the unit's own.", answers_other_layouts},
       {"H3d", "HELLO ends the stream.", hello_ends_stream},
-      {"H4", "HELLO_REPLY describes a possible unit, and the same one each time.",
+      {"H4", "HELLO_REPLY gives a valid description, the same each time.",
        facts_are_constant_and_possible},
       {"H5", "samples_sent of HELLO_REPLY is the number of samples in the last stream.",
        hello_reports_samples_sent},
-      {"H6a", "DESCRIBE is answered for each encoder and motor with a possible description.",
+      {"H6a", "DESCRIBE is answered for each encoder and motor with a valid description.",
        describes_each_part},
       {"H6b", "DESCRIBE of a part that the unit does not have is answered with PART_MISSING.",
        reports_missing_parts},
