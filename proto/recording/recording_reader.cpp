@@ -185,8 +185,8 @@ Result<RecordingScan> scan(const InputFile& file, Decoder& decoder) {
   if (!container.ok()) return container.error();
   if (!decoder.finish()) {
     return Error{ErrorCode::kDamaged,
-                 "an MCAP file, but not a recording of this program: metadata record '" +
-                     std::string(kHeaderMetadata) + "' with format_version " +
+                 "an MCAP file, but not a recording of this program: metadata record \"" +
+                     std::string(kHeaderMetadata) + "\" with format_version " +
                      std::string(kFormatVersion) +
                      " is missing or damaged; give what rigcal-daq recorded, an undamaged copy of "
                      "it, a ROS 2 bag with sensor_msgs/msg/JointState, or the data as CSV"};

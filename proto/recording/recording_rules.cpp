@@ -181,28 +181,28 @@ RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
 RuleBreach breach_of(const RecordingHeader& header) {
   const std::string names = join_names(header.hinges);
   if (header.hinges.empty() || parse_hinges(names) != header.hinges) {
-    return "the hinges '" + names + "' are not 1 to " + std::to_string(kChannelCountMax) +
+    return "the hinges \"" + names + "\" are not 1 to " + std::to_string(kChannelCountMax) +
            " different names without commas";
   }
   const std::string slides = join_names(header.slides);
   if (parse_slides(slides, header.hinges) != header.slides) {
-    return "the joints that slide, '" + slides + "', are not different ones of the hinges '" +
-           names + "'";
+    return "the joints that slide, \"" + slides + "\", are not different ones of the hinges \"" +
+           names + "\"";
   }
   const std::string motors = join_names(header.motors);
   if (parse_motors(motors) != header.motors) {
-    return "the motors '" + motors + "' are not at most " + std::to_string(kMotorCountMax) +
+    return "the motors \"" + motors + "\" are not at most " + std::to_string(kMotorCountMax) +
            " different names without commas";
   }
   const std::string units = join_names(header.command_units);
   const auto has_comma = [](const std::string& unit) { return unit.find(',') != unit.npos; };
   if (!header.command_units.empty() && (header.command_units.size() != header.motors.size() ||
                                         std::ranges::any_of(header.command_units, has_comma))) {
-    return "the units '" + units + "' are not one without commas for each motor";
+    return "the units \"" + units + "\" are not one without commas for each motor";
   }
   const std::string sensors = join_names(header.inertial_sensors);
   if (parse_inertial_sensors(sensors) != header.inertial_sensors) {
-    return "the inertial sensors '" + sensors + "' are not at most " +
+    return "the inertial sensors \"" + sensors + "\" are not at most " +
            std::to_string(kInertialCountMax) + " different names without commas";
   }
   return breach_of_epoch(header.epoch_unix_ns);
@@ -218,12 +218,12 @@ RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
     return what + " is numbered beyond " + std::to_string(kSequenceMax);
   }
   if (has_last_ && sample.sequence <= last_sequence_) {
-    return what + " follows sample " + std::to_string(last_sequence_) + "; sequences only rise";
+    return what + " follows sample " + std::to_string(last_sequence_) + "; sequences must increase";
   }
   if (has_last_ && sample.timestamp_s < last_timestamp_s_) {
     return what + " is of " + text_of(sample.timestamp_s) + " s, but sample " +
            std::to_string(last_sequence_) + " before it of " + text_of(last_timestamp_s_) +
-           " s; time never goes back";
+           " s; times must not decrease";
   }
   return std::nullopt;
 }
@@ -248,7 +248,7 @@ RuleBreach RecordingRules::take(const Sample& sample) {
     return breach;
   if (sample.device_time_us > kDeviceTimeMax_us || sample.device_time_us < -kDeviceTimeMax_us) {
     return what + " has the unit's time " + std::to_string(sample.device_time_us) +
-           " us, beyond what a unit's clock tells";
+           " us, beyond the range of a unit's clock";
   }
   if (auto breach = breach_of_order(sample)) return breach;
   for (std::size_t c = 0; c < sample.channel_count; ++c) {
@@ -274,7 +274,8 @@ RuleBreach RecordingRules::take(const InertialReading& reading) {
   }
   std::optional<std::uint64_t>& last = last_readings_[reading.sensor];
   if (last && reading.sequence <= *last) {
-    return what + " follows that of sample " + std::to_string(*last) + "; sequences only rise";
+    return what + " follows the one of sample " + std::to_string(*last) +
+           "; sequences must increase";
   }
   for (const double value : reading.value) {
     if (std::isnan(value)) continue;  // not read
@@ -301,7 +302,7 @@ RuleBreach RecordingRules::take(const Gap& gap) const {
 }
 
 RuleBreach RecordingRules::take(const Event& event) const {
-  return breach_of_time("the event '" + event.name.substr(0, 64) + "'", event.timestamp_s);
+  return breach_of_time("the event \"" + event.name.substr(0, 64) + "\"", event.timestamp_s);
 }
 
 RuleBreach RecordingRules::take(const ClockFit& fit) const {

@@ -240,7 +240,7 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path,
                                                 const RecordingHeader& header,
                                                 const McapWriterOptions& options) {
   if (const auto breach = breach_of(header)) {
-    return Error{ErrorCode::kUnsupported, path + ": cannot be begun: " + *breach};
+    return Error{ErrorCode::kUnsupported, path + ": cannot be started: " + *breach};
   }
   auto file = create_output_file(path);
   if (!file.ok()) return file.error();

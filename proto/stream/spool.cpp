@@ -195,7 +195,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   size_bytes_ += intact_end;
   if (!last) return success();
   if (::ftruncate(descriptor, static_cast<off_t>(intact_end)) != 0) {
-    return file_error(path, "cannot cut back", errno);
+    return file_error(path, "cannot truncate", errno);
   }
   return intact_end == 0 ? segment.append(as_bytes(kMagic)) : success();
 }
@@ -222,7 +222,7 @@ Result<std::uint64_t> Spool::append(std::string_view payload) {
   const std::uint32_t crc = record_crc(end_, payload);
   const Bytes record = make_record(end_, payload, crc);
   if (size_bytes_ + record.size() > limits_.size_bytes_max) {
-    return Error{ErrorCode::kDiskFull, folder_ + ": the spool holds its limit of " +
+    return Error{ErrorCode::kDiskFull, folder_ + ": the spool has reached its limit of " +
                                            std::to_string(limits_.size_bytes_max) + " bytes"};
   }
   const Segment& last = *segments_.back();

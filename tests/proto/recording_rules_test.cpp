@@ -58,7 +58,7 @@ TEST(RecordingRules, HoldSlidesToTheHinges) {
        {std::vector<std::string>{"arm"}, {"cart", "cart"}, {"cart,pole"}, {""}}) {
     EXPECT_TRUE(breach(slides)) << join_names(slides);
   }
-  EXPECT_NE(breach({"arm"}).value_or("").find("'arm'"), std::string::npos);
+  EXPECT_NE(breach({"arm"}).value_or("").find("\"arm\""), std::string::npos);
 }
 
 // A motor is named once, and its unit at its place or not at all.
