@@ -228,7 +228,7 @@ Findings CommissionDialog::find_zero(std::size_t index) {
   const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
   EncoderWatch watch;
   ask("  Move joint " + in_quotes(joint.name) + " to its zero position, " + guide.zero +
-          ", let it rest there, and press Enter.",
+          ", let it come to rest there, and press Enter.",
       watch, [&](const EncoderWatch& so_far) { return counts_status(so_far, own); });
   EncoderWatch after;
   this->watch(after, 0.5);
@@ -293,8 +293,8 @@ Findings CommissionDialog::try_pulses(std::size_t index) {
   for (int k = 1; k <= kLevelCount; ++k) {
     const double share = std::lerp(kFirstLevel, kLastLevel, (k - 1.0) / (kLevelCount - 1.0));
     level_ = share * motor.command_max;
-    ask(k == 1 ? "  Move all joints well within their limits and let them come to rest. Release "
-                 "the brake, keep clear, and press Enter: the motor will push joint " +
+    ask(k == 1 ? "  Bring all joints to rest well within their limits. Release the brake, keep "
+                 "clear, and press Enter: the motor will push joint " +
                      in_quotes(motor.joint) + " a little in both directions with " +
                      level_text(motor, level_) + "."
                : "  Keep clear, and press Enter to try " + level_text(motor, level_) + ".");

@@ -63,7 +63,7 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
     if (channel.slides || in_unit == 0) continue;  // the unit does not describe counts per metre
     if (channel.counts_per_turn == static_cast<double>(in_unit)) continue;
     what << "the unit counts " << in_unit << " per turn on channel " << j << ", " << rig.path
-         << " gives " << channel.counts_per_turn << " for hinge \"" << channel.hinge
+         << " gives " << channel.counts_per_turn << " for joint \"" << channel.hinge
          << "\"; correct counts_per_turn, or the order of the channels";
     return what.str();
   }
@@ -87,9 +87,9 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
     what << "the unit accepts a time to live of up to " << facts.ttl_max_ms << " ms, " << rig.path
          << " gives " << rig.ttl_ms << " ms; lower unit { ttl_ms }";
   } else if (rig.host_paced && !facts.can_be_host_paced) {
-    what << "the unit cannot be paced by the host; remove host_paced from " << rig.path;
+    what << "the unit does not support host-paced sampling; remove host_paced from " << rig.path;
   } else if (rig.compact && !facts.can_compact) {
-    what << "the unit has no compact messages; remove compact from " << rig.path;
+    what << "the unit does not support compact messages; remove compact from " << rig.path;
   }
   return what.str();
 }

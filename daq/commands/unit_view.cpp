@@ -100,7 +100,7 @@ std::vector<std::string> UnitView::lines() const {
   std::vector<std::string> lines = {
       any_slides ? format("  %-14s %12s %12s %12s %11s   %s", "joint", "[rad or m]", "[deg or mm]",
                           "[rad|m per s]", "counts", "reading")
-                 : format("  %-14s %12s %12s %12s %11s   %s", "hinge", "angle [rad]", "angle [deg]",
+                 : format("  %-14s %12s %12s %12s %11s   %s", "joint", "angle [rad]", "angle [deg]",
                           "[rad/s]", "counts", "reading")};
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(hinge_line(j));
   for (std::size_t i = 0; i < rig_.inertial.size(); ++i) lines.push_back(inertial_line(i));

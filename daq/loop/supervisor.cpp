@@ -404,11 +404,11 @@ void Supervisor::judge_clock(const firmware_iface::ClockFit& fit) {
   const double least_ppm = std::abs(fit.rate_error_ppm) - kClockSigmas * fit.rate_sigma_ppm;
   if (clock_told_ || least_ppm <= kClockErrorMax_ppm) return;
   clock_told_ = true;
-  char text[240];
+  char text[320];
   std::snprintf(text, sizeof text,
                 "The unit's clock differs by %+.0f ± %.0f ppm from this computer's, more than any "
-                "intact clock. Speeds and times have this relative error, or samples arrive in "
-                "bunches. Check the unit's tick rate and the line.",
+                "intact clock. Either speeds and times have this relative error, or samples arrive "
+                "in bunches. Check the unit's tick rate and the line.",
                 fit.rate_error_ppm, fit.rate_sigma_ppm);
   say_("note: " + std::string(text));
   report(proto::EventKind::kLink, "clock", text);

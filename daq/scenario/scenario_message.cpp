@@ -61,7 +61,7 @@ void refuse_kind(double number, const char* field, const std::string& hinge, boo
                  const char* instead, const Context& context) {
   if (number == 0.0) return;
   context.place.at(field).fail("joint \"" + hinge + (slides ? "\" slides" : "\" turns") +
-                               " and has no " + field + "; write " + instead);
+                               ", so it has no " + field + "; write " + instead);
 }
 
 Excitation read(const v1::Release& source, const Context& context) {
