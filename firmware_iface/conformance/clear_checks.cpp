@@ -205,7 +205,7 @@ std::vector<Check> clear_checks() {
       {"R1c", "Only the newest token counts.", only_newest_token_counts},
       {"R2a", "CLEAR step 2 with the token ends the trip.", step_two_ends_trip},
       {"R2b", "A token is valid for 500 ms.", token_expires},
-      {"R3", "CLEAR step 2 repeated after it succeeded succeeds until the next trip.",
+      {"R3", "After CLEAR step 2 succeeded, its repetition succeeds until the next trip.",
        repeated_step_two},
       {"R4a", "CLEAR step 2 with a wrong token is refused.", refuses_wrong_token},
       {"R4b", "CLEAR with a step other than 1 and 2 is refused.", refuses_other_steps},

@@ -53,7 +53,7 @@ Figure accepts_compact_commands(TestHost& host) {
   expect(is_rejected, "COMMAND_COMPACT that answers the sample before number 0 is not rejected");
   host.drive(ttl_ms);
   const Sample tripped = host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
-                                           "the time to live of COMMAND_COMPACT runs out", 1000);
+                                           "the time to live of COMMAND_COMPACT expires", 1000);
   expect((tripped.report.fault_flags & FAULT_TTL) != 0,
          "the unit trips, but with the cause " + fault_names(tripped.report.fault_flags));
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
@@ -148,12 +148,12 @@ Figure reads_inertial_sensors(TestHost& host) {
     const std::int64_t number = inertial.sample_number;
     expect(inertial.report.sequence == static_cast<std::uint16_t>(number & 0xFFFF),
            "INERTIAL of sample " + std::to_string(inertial.report.sequence) +
-               " comes behind sample " + std::to_string(number));
+               " comes after sample " + std::to_string(number));
     for (std::size_t k = 0; k < read.size(); ++k) {
       if (((inertial.report.sensors >> k) & 1) == 0) continue;
       expect(static_cast<int>(k) < count && number % stream.inertial_divider[k] == 0,
              "sensor " + std::to_string(k) + " is read with sample " + std::to_string(number) +
-                 ", where it is not due");
+                 ", for which it is not due");
       ++read[k];
     }
   }
@@ -183,7 +183,7 @@ Figure reads_each_encoder(TestHost& host) {
        ++k) {
     const auto valid = static_cast<double>(host.valid_samples(k));
     expect(valid > 0.0 || host.samples_received() == 0,
-           "encoder " + std::to_string(k) + " is valid in no sample");
+           "encoder " + std::to_string(k) + " is never valid");
     least = std::min(least, valid / std::max(1.0, static_cast<double>(host.samples_received())));
   }
   return {100.0 * least, "%", "of all samples at least"};
@@ -200,14 +200,14 @@ std::vector<Check> format_checks() {
   return {
       {"T9a", "In a host-paced stream each COMMAND, and nothing else, gets one SAMPLE.",
        is_paced_by_host},
-      {"T9b", "In a host-paced stream the time to live runs out as well.", host_paced_ttl_trips},
+      {"T9b", "The time to live also expires in a host-paced stream.", host_paced_ttl_trips},
       {"E6", "With STREAM_MARKS samples carry marks, only of encoders that have them.",
        reports_marks},
       {"I1", "Inertial readings of the sensors that are due follow their sample.",
        reads_inertial_sensors},
       {"K2", "A compact stream has SAMPLE_COMPACT with the low bits of number and time.",
        streams_compact},
-      {"K3", "COMMAND_COMPACT drives, is rejected and expires as COMMAND is.",
+      {"K3", "COMMAND_COMPACT drives, is rejected and expires like COMMAND.",
        accepts_compact_commands},
       {"K4", "COMMAND_COMPACT is accepted in a stream of SAMPLE.", accepts_both_commands},
   };
@@ -215,7 +215,7 @@ std::vector<Check> format_checks() {
 
 std::vector<Check> overall_checks() {
   return {
-      {"F9", "Nothing but good frames of a unit comes over the port.", sends_only_frames},
+      {"F9", "Only good frames of a unit come over the port.", sends_only_frames},
       {"M2b", "Bits that PROTOCOL.md does not list are 0.", holds_in_all_samples<'M', '2', 'b'>},
       {"T6", "command_q15 is 0 unless the unit drives.", holds_in_all_samples<'T', '6'>},
       {"T8a", "STATUS_TRIPPED is set exactly if fault_flags is not 0.",

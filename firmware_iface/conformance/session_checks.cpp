@@ -38,7 +38,8 @@ Figure is_silent_before_hello(TestHost& host) {
   if (!host.is_fresh() && !host.settings().after_reset) throw NotTested{kNotFresh};
   for (const auto& [type, count] : host.heard_before_hello()) {
     expect(type == MESSAGE_FAULT, std::to_string(count) + " messages of type " +
-                                      hex_text(static_cast<unsigned>(type)) + " come unasked");
+                                      hex_text(static_cast<unsigned>(type)) +
+                                      " come without a request");
   }
   return {200.0, "ms", "without a message"};
 }
@@ -134,7 +135,7 @@ Figure facts_are_constant_and_possible(TestHost& host) {
   const hello_reply& first = host.first_facts();
   const auto within = [](const char* name, int value, int low, int high) {
     expect(value >= low && value <= high, std::string(name) + " is " + std::to_string(value) +
-                                              ", possible are " + std::to_string(low) + " to " +
+                                              ", valid are " + std::to_string(low) + " to " +
                                               std::to_string(high));
   };
   within("encoder_count", first.encoder_count, 1, ENCODERS_MAX);
@@ -268,7 +269,7 @@ std::vector<Check> session_checks() {
        describes_each_part},
       {"H6b", "DESCRIBE of a part that the unit does not have is answered with PART_MISSING.",
        reports_missing_parts},
-      {"H7", "CONFIGURE before the first HELLO after a reset: CONFIGURE_NO_SESSION.",
+      {"H7", "CONFIGURE before the first HELLO after a reset is refused: CONFIGURE_NO_SESSION.",
        refuses_configure_before_hello},
       {"H12", "configuration_hash is that of HELLO_REPLY and all descriptions.",
        hashes_configuration},

@@ -139,7 +139,7 @@ Figure ttl_above_max_trips(TestHost& host) {
   const int ttl_max_ms = host.facts().ttl_max_ms;
   host.begin_armed();
   host.drive(ttl_max_ms);  // the longest one must be accepted
-  if (ttl_max_ms == 255) throw NotTested{"ttl_max_ms is 255, COMMAND cannot ask for more"};
+  if (ttl_max_ms == 255) throw NotTested{"ttl_max_ms is 255, COMMAND cannot request more"};
   expect_ttl_trips(host, ttl_max_ms + 1);
   expect_ttl_trips(host, 255);
   return {ttl_max_ms + 1.0, "ms", "tripped, " + std::to_string(ttl_max_ms) + " accepted"};

@@ -25,18 +25,19 @@ std::string hex(std::uint64_t value) {
 // Returns what is wrong with a unit's description; empty if it is usable.
 std::string find_fault(const hello_reply& reply) {
   if (reply.encoder_count < 1 || reply.encoder_count > ENCODERS_MAX) {
-    return "reports " + std::to_string(reply.encoder_count) + " encoders; 1 to " +
-           std::to_string(ENCODERS_MAX) + " are possible";
+    return "reports " + std::to_string(reply.encoder_count) +
+           " encoders; this program supports 1 to " + std::to_string(ENCODERS_MAX);
   }
   if (reply.motor_count > MOTORS_MAX) {
-    return "reports " + std::to_string(reply.motor_count) + " motors; at most " +
-           std::to_string(MOTORS_MAX) + " are possible";
+    return "reports " + std::to_string(reply.motor_count) +
+           " motors; this program supports at most " + std::to_string(MOTORS_MAX);
   }
   if (reply.tick_rate_Hz == 0) return "reports a tick rate of 0 Hz";
   if (reply.ttl_max_ms == 0) return "reports a longest time to live of 0 ms";
   if (reply.inertial_count > INERTIAL_SENSORS_MAX) {
-    return "reports " + std::to_string(reply.inertial_count) + " inertial sensors; at most " +
-           std::to_string(INERTIAL_SENSORS_MAX) + " are possible";
+    return "reports " + std::to_string(reply.inertial_count) +
+           " inertial sensors; this program supports at most " +
+           std::to_string(INERTIAL_SENSORS_MAX);
   }
   for (int k = 0; k < reply.inertial_count; ++k) {
     if (reply.inertial_ticks[k] == 0) {
