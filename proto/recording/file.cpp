@@ -48,7 +48,7 @@ Status sync_parent(const std::string& path) {
   const std::string folder = parent.empty() ? "." : parent.string();
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
-    return system_error(folder, "cannot make the new name durable", errno);
+    return system_error(folder, "cannot sync the new name to disk", errno);
   }
   return success();
 }
@@ -116,7 +116,7 @@ class PosixOutputFile final : public OutputFile {
 
   Status sync() override {
     if (::fdatasync(file_.get()) != 0) {
-      return system_error(part_path(path_), "cannot make durable", errno);
+      return system_error(part_path(path_), "cannot sync to disk", errno);
     }
     return check_still_there(part_path(path_));
   }
@@ -192,7 +192,7 @@ Status check_free(const std::string& path) {
 Status publish_part(const std::string& path) {
   const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.get() < 0 || ::fsync(file.get()) != 0) {
-    return system_error(part_path(path), "cannot make durable", errno);
+    return system_error(part_path(path), "cannot sync to disk", errno);
   }
   return give_name(path);
 }

@@ -293,9 +293,9 @@ Result<bool> Scanner::expand(McapChunk& chunk) {
       "; save the file uncompressed first, for example with 'mcap filter --output-compression "
       "none'";
   if (!is_known_compression(chunk.compression)) {
-    return Error{
-        ErrorCode::kUnsupported,
-        "chunks compressed with \"" + std::string(chunk.compression) + "\" are not read" + remedy};
+    return Error{ErrorCode::kUnsupported, "chunks compressed with \"" +
+                                              std::string(chunk.compression) +
+                                              "\" are not supported" + remedy};
   }
   if (chunk.uncompressed_size > kRecordSizeMax) {
     return Error{ErrorCode::kUnsupported, "a compressed chunk expands to more than 64 MiB" +

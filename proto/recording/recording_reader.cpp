@@ -229,9 +229,9 @@ Result<RecordingScan> check_recording(const InputFile& file) {
 
 Result<Recording> read_recording(const InputFile& file, std::uint64_t size_bytes_max) {
   if (file.size_bytes() > size_bytes_max) {
-    return Error{ErrorCode::kTooLarge, "has " + std::to_string(file.size_bytes()) +
-                                           " bytes, more than the " +
-                                           std::to_string(size_bytes_max) + " read into memory"};
+    return Error{ErrorCode::kTooLarge,
+                 "has " + std::to_string(file.size_bytes()) + " bytes, more than the " +
+                     std::to_string(size_bytes_max) + " that can be read into memory"};
   }
   Recording recording;
   Collector collector(recording);

@@ -164,7 +164,7 @@ class RecordingWriter::Impl {
   }
 
   static Error refusal(const std::string& breach) {
-    return {ErrorCode::kUnsupported, "a recording cannot hold this: " + breach};
+    return {ErrorCode::kUnsupported, "a recording cannot contain this: " + breach};
   }
 
   // Updates the counts of lost data if a chunk has ended.

@@ -60,7 +60,7 @@ std::uint64_t parse_name(const fs::path& path) {
 
 // Makes a file durable and forces later reads to the disk: memory differs after a failed fsync.
 Status settle(int descriptor, const std::string& path) {
-  if (::fdatasync(descriptor) != 0) return file_error(path, "cannot make durable", errno);
+  if (::fdatasync(descriptor) != 0) return file_error(path, "cannot sync to disk", errno);
   ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
   return success();
 }
@@ -71,7 +71,7 @@ Status sync_folder(const std::string& folder) {
   const int result = ::fsync(directory);
   const int error_number = errno;
   ::close(directory);
-  return result == 0 ? success() : Status(file_error(folder, "cannot make durable", error_number));
+  return result == 0 ? success() : Status(file_error(folder, "cannot sync to disk", error_number));
 }
 
 }  // namespace
@@ -243,7 +243,7 @@ Status Spool::sync() {
   if (sync_error_) return *sync_error_;
   if (durable_end_ == end_) return success();
   if (::fdatasync(segments_.back()->descriptor) != 0) {
-    sync_error_ = file_error(segments_.back()->path, "cannot make durable", errno);
+    sync_error_ = file_error(segments_.back()->path, "cannot sync to disk", errno);
     return *sync_error_;
   }
   if (Status there = check_still_there(segments_.back()->path); !there.ok()) {

@@ -72,7 +72,7 @@ void StreamSender::opened(std::uint64_t through) {
                   " that this recorder never wrote");
   }
   if (through < store_.acknowledged_through()) {
-    return refuse("the service lost batches of session " + session_.id + " behind " +
+    return refuse("the service lost batches of session " + session_.id + " after " +
                   std::to_string(through) + " that it had acknowledged");
   }
   state_ = State::kStreaming;

@@ -97,7 +97,7 @@ CLI::Validator positive_number() {
   return make_range(std::numeric_limits<double>::min(), kMax, "a positive number");
 }
 
-CLI::Validator number_from_zero() { return make_range(0.0, kMax, "a number from 0 on"); }
+CLI::Validator number_from_zero() { return make_range(0.0, kMax, "a number of 0 or more"); }
 
 CLI::Validator finite_number() { return make_range(-kMax, kMax, "a finite number"); }
 
