@@ -90,7 +90,7 @@ Status write_durably(const std::string& path, std::string_view content) {
   const std::string temporary = parent_of(path) + "/.new-" + target.filename().string();
   Status status = write_and_sync(temporary, content);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = system_error(path, "cannot rename the finished file");
+    status = system_error(path, "cannot give the file its name");
   }
   if (!status.ok()) {
     ::unlink(temporary.c_str());
