@@ -39,7 +39,7 @@ std::string advise_factor(const ChannelConfig& channel, double factor) {
     cause = " The rig file probably gives lines; a decoder counts 4 edges per line.";
   if (factor == 0.25) cause = " The unit probably counts one edge of four.";
   return times + "." + cause + " Write encoder { " + likely +
-         " } if the encoder's data sheet says so, or correct the unit's decoder.";
+         " } if this matches the encoder's data sheet, or correct the unit's decoder.";
 }
 
 }  // namespace

@@ -150,8 +150,7 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
              "for " +
              value + at +
              "Check the encoder and its cable, whether the joint is blocked, and the motor's "
-             "supply. "
-             "If such commands need not move the joint, raise safety { stall { command } }";
+             "supply. If such commands need not move the joint, raise safety { stall { command } }";
     case TripCause::kFrozenEncoder:
       return "its encoder stopped counting during a motion, for " + value + at +
              "Check the encoder and its cable. If the joint hit an end stop, add the stop in stops "
@@ -163,14 +162,11 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
     case TripCause::kWrongDirection:
       return "it moved " + value + " against its motor" + at +
              "Check the inverted field of its channel, the order of the channels and the motor's "
-             "wiring: "
-             "turn "
-             "each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
+             "wiring: turn each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
     case TripCause::kCreep:
       return "it keeps moving at " + value + " although nothing is driven" + at_time(trip) +
              ". Bring it to rest. If rigcal-daq monitor shows motion at rest, check the encoder "
-             "and "
-             "its cable";
+             "and its cable";
     case TripCause::kGrowingSwings:
       return "its swings grow although nothing is driven: the last was " + value +
              " times the largest before" + at +
@@ -200,8 +196,7 @@ std::string describe_clock_trip(const Trip& trip) {
   return "the unit's clock is " + std::string(trip.value < 0.0 ? "slow" : "fast") + " by " +
          figure(std::abs(trip.value), "%") + ", allowed " + allowed +
          "Speeds and times have the same relative error. Check the unit's tick rate, and whether "
-         "the line delays "
-         "samples increasingly";
+         "the line delays samples increasingly";
 }
 
 /// Describes a failed check of the unit's reports, and the remedy; empty for any other cause.
@@ -314,8 +309,16 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   std::string text = describe_motion_trip(trip, unit);
   if (text.empty()) text = describe_report_trip(trip);
   if (!text.empty()) return (place.empty() ? std::string() : place + ": ") + text;
+  const bool is_of_encoder =
+      trip.cause == TripCause::kEncoderJump || trip.cause == TripCause::kMissingChannel;
+  const bool is_of_line =
+      trip.cause == TripCause::kLinkLost || trip.cause == TripCause::kStaleSample;
+  const char* remedy = is_of_encoder ? ". Check the encoder and its cable"
+                       : is_of_line  ? ". Check the line, its adapters and the unit's supply"
+                       : is_of_one_sensor(trip.cause) ? ". Check the sensor and its cable"
+                                                      : "";
   return (place.empty() ? std::string() : place + ": ") + quantity + " " + figure(trip.value) +
-         ", allowed " + figure(trip.limit) + at_time(trip);
+         ", allowed " + figure(trip.limit) + at_time(trip) + remedy;
 }
 
 std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {

@@ -93,11 +93,11 @@ Excitation read(const v1::Release& source, const Context& context) {
   // A joint without a rest speed would never be at rest.
   if (slides && settings.rest_speed_rad_per_s > 0.0 && settings.rest_speed_m_per_s == 0.0) {
     context.place.at("rest_speed_rad_per_s")
-        .fail("some joints of the rig slide; write rest_speed_m_per_s beside it");
+        .fail("some joints of the rig slide; also write rest_speed_m_per_s");
   }
   if (turns && settings.rest_speed_m_per_s > 0.0 && settings.rest_speed_rad_per_s == 0.0) {
     context.place.at("rest_speed_m_per_s")
-        .fail("some joints of the rig turn; write rest_speed_rad_per_s beside it");
+        .fail("some joints of the rig turn; also write rest_speed_rad_per_s");
   }
   return Release(settings);
 }

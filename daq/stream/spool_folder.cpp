@@ -57,9 +57,8 @@ proto::Result<proto::StreamSession> read_session(const std::string& folder) {
   OpenSession message;
   if (!message.ParseFromString(proto::read_file(path)) ||
       !proto::is_session_id(message.session_id())) {
-    return proto::Error{proto::ErrorCode::kDamaged, path +
-                                                        ": is damaged; the recording beside it "
-                                                        "holds the same samples"};
+    return proto::Error{proto::ErrorCode::kDamaged,
+                        path + ": is damaged; the recording next to it has the same samples"};
   }
   return proto::StreamSession{message.session_id(),
                               {message.metadata().begin(), message.metadata().end()},

@@ -172,7 +172,8 @@ proto::Result<SpoolRest> append_rest(const std::string& spool_folder, SpoolFolde
   }
   if (!scan || finder.epoch_unix_ns() != folder.session.epoch_unix_ns) {
     if (!folder.ended) {
-      rest.notes.push_back("the run was cut off, and its recording is not beside " + spool_folder +
+      rest.notes.push_back("the run was interrupted, and its recording is not next to " +
+                           spool_folder +
                            ": the recording may contain samples that the service will not have");
     }
     return rest;

@@ -150,7 +150,8 @@ void StreamSink::publish(const StreamConnection& connection, const std::string& 
   } else if (connected || done_ || connection.problem().empty()) {
     problem_.clear();
   } else {
-    problem_ = connection.problem() + "; data for the service are kept on the disk meanwhile";
+    problem_ =
+        connection.problem() + "; data for the service are kept on the disk until it responds";
   }
   if (ended_) ended_changed_.notify_all();
 }

@@ -296,7 +296,7 @@ std::vector<Check> time_to_live_checks() {
 std::vector<Check> trip_checks() {
   return {
       {"S2a", "The unit starts tripped (FAULT_BOOT).", starts_tripped},
-      {"S2b", "A tripped unit does not drive, whatever COMMANDs come.", tripped_does_not_drive},
+      {"S2b", "A tripped unit does not drive, for any COMMAND.", tripped_does_not_drive},
       {"C2b", "COMMAND_TRIP trips at once (FAULT_HOST).", trips_at_once},
       {"H3e", "HELLO while driving trips (FAULT_SESSION).", hello_while_driving_trips},
       {"S5", "Each trip is reported once in FAULT, with its cause, detail, sample and time.",
