@@ -47,37 +47,33 @@ void stop_on_signals() {
 }
 
 constexpr const char* kFooter =
-    "Examples, beside\n"
+    "Examples, with\n"
     "  rigcal-sim --config configs/sim-furuta-hanging.textproto --link /tmp/rigcal-furuta\n"
-    "in another terminal:\n"
+    "running in another terminal:\n"
     "  rigcal-daq probe --rig configs/rig-furuta.textproto\n"
     "  rigcal-daq commission --rig configs/rig-furuta.textproto\n"
     "  rigcal-daq run --rig configs/rig-furuta.textproto \\\n"
     "      --scenario configs/scenario-swing-up.textproto --out swing-up.mcap\n"
     "\n"
-    "Exit status: 0 done or stopped by Ctrl-C, 1 trouble with port, unit, disk or output, 2 bad "
-    "input\n"
-    "or usage, 3 tripped by a safety limit, 4 the rig is not commissioned.\n"
-    "rigcal-daq COMMAND --help tells more about a command.";
+    "Exit status: 0 finished or stopped by Ctrl-C, 1 error of port, unit, disk or output,\n"
+    "2 invalid input or usage, 3 tripped by a safety limit, 4 the rig is not commissioned.\n"
+    "Run rigcal-daq COMMAND --help for help on a command.";
 
 constexpr double kTestCommandMax = 0.2;
 
 constexpr const char* kConformanceFooter =
-    "The numbers of the requirements are those of firmware_iface/PROTOCOL.md; a letter names a "
-    "part of\n"
-    "one. For each the table has pass, FAIL or - (not tested) and the figure that was measured. "
-    "The test\n"
-    "takes about 20 s and leaves the unit tripped.\n"
+    "Requirement numbers refer to firmware_iface/PROTOCOL.md; a letter denotes a part of a\n"
+    "requirement. The table shows pass, FAIL or - (not tested) and the measured value of each.\n"
+    "The test takes about 20 s and leaves the unit tripped.\n"
     "\n"
-    "The test enables the output of the unit. With the default --command 0 a unit without faults "
-    "moves\n"
-    "nothing; switch off the supply of the motors unless you test with another command.\n"
+    "The test enables the unit's output. With the default --command 0 a fault-free unit does not\n"
+    "move the motors. Switch off the motors' supply unless you test with another command.\n"
     "\n"
-    "Exit status: 0 no requirement failed, 1 some failed, trouble with the port, or ended by "
-    "Ctrl-C,\n"
-    "2 bad usage.\n"
+    "Exit status: 0 no requirement failed, 1 some failed, the port failed, or ended by Ctrl-C,\n"
+    "2 invalid usage.\n"
     "\n"
-    "Example, beside rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rigcal-furuta:\n"
+    "Example, with rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rigcal-furuta\n"
+    "running in another terminal:\n"
     "  rigcal-daq conformance --url pty:///tmp/rigcal-furuta --json conformance.json";
 
 class Commands {
@@ -110,11 +106,14 @@ class Commands {
     auto* host_port = command.add_option("--service", service.host_port, help);
     command
         .add_option("--tls-cert", service.tls.certificate,
-                    "this computer's certificate, PEM; turns TLS on")
+                    "certificate of this computer, PEM file; enables TLS")
         ->envname("RIGCAL_TLS_CERT");
-    command.add_option("--tls-key", service.tls.private_key, "its private key, PEM")
+    command
+        .add_option("--tls-key", service.tls.private_key, "private key of this computer, PEM file")
         ->envname("RIGCAL_TLS_KEY");
-    command.add_option("--tls-ca", service.tls.authority, "authority of the service, PEM")
+    command
+        .add_option("--tls-ca", service.tls.authority,
+                    "authority that signed the service's certificate, PEM file")
         ->envname("RIGCAL_TLS_CA");
     return host_port;
   }
@@ -131,8 +130,8 @@ class Commands {
                      "or changed since");
     CLI::Option* plot = command.add_option(
         "--plot", plot_path_,
-        "dry run: write the planned command to this .svg or .csv and stop; of a scenario whose "
-        "commands do not depend on the motion. Needs no unit in the rig file");
+        "dry run: only write the planned commands to this .svg or .csv file. For scenarios whose "
+        "commands do not depend on the motion. The rig file needs no unit");
     out->excludes(plot);
     command.callback([this, out, plot] {
       if (*plot) {
@@ -141,8 +140,9 @@ class Commands {
       }
       if (!*out) throw CLI::RequiredError("--out (or --plot for a dry run)");
       last_words =
-          "\nrigcal-daq: ended at once, the unit switches off by its ttl; to finish what "
-          "was recorded:\n  rigcal recover " +
+          "\nrigcal-daq: ended at once. The unit switches off when its last command expires. To "
+          "finish the recording:\n"
+          "  rigcal recover " +
           proto::part_path(run_.out_path) + "\n";
       stop_on_signals();
       run_.terminal = ::isatty(STDOUT_FILENO) == 1;
@@ -151,13 +151,15 @@ class Commands {
   }
 
   void add_probe(CLI::App& app) {
-    CLI::App& command = *app.add_subcommand("probe", "say what the unit is and what it reads");
+    CLI::App& command =
+        *app.add_subcommand("probe", "describe the unit and show one second of its samples");
     add_rig(command);
     command.callback([this] { exit_code_ = daq::probe_unit(load_watched_rig(), std::cout); });
   }
 
   void add_monitor(CLI::App& app) {
-    CLI::App& command = *app.add_subcommand("monitor", "watch the rig without driving it");
+    CLI::App& command = *app.add_subcommand(
+        "monitor", "show the rig's angles, speeds and timing live, without driving it");
     add_rig(command);
     command.callback([this] {
       stop_on_signals();
@@ -169,31 +171,30 @@ class Commands {
   void add_commission(CLI::App& app) {
     CLI::App& command = *app.add_subcommand(
         "commission",
-        "check a new rig with its operator: encoders by hand, motors by small pulses");
+        "check a new rig step by step: encoders by moving joints by hand, motors by small pulses");
     add_rig(command);
     command.add_option("--joint", joints_, "joints to check; default: all with an encoder")
         ->type_name("NAME")
         ->expected(1, static_cast<int>(daq::kJointsMax));
     command.footer(
-        "Run it at the rig, in a terminal, when the rig is new and whenever its encoders, cables, "
-        "motors\n"
-        "or unit change. It asks for each step and takes about two minutes for two joints. Motors "
-        "move\n"
-        "with 5 % of command_max, and with at most 20 % if you agree. In the end it shows what it\n"
-        "would change in the rig file's unit section, and asks before it writes.\n"
+        "Run it at the rig, in a terminal, for a new rig and after changes of its encoders,\n"
+        "cables, motors or unit. It guides you through each step, about two minutes for two\n"
+        "joints. Motors move with 5 % of command_max, and with at most 20 % if you agree.\n"
+        "At the end it shows the changes that it proposes for the rig file, and asks before it "
+        "writes.\n"
         "\n"
-        "Example, at the simulated unit. In one terminal, which is the hand at the rig:\n"
+        "Example with the simulated unit. In one terminal, which acts as the hand at the rig:\n"
         "  rigcal-sim --config configs/sim-furuta-hanging.textproto --link /tmp/rigcal-furuta "
         "--hand\n"
         "In another one:\n"
         "  rigcal-daq commission --rig configs/rig-furuta.textproto\n"
-        "Do what it asks by lines in the first terminal, then press Enter in the second:\n"
-        "  1 0        hold the rig with joint 1 at 0 rad: its arm would run downhill\n"
+        "Carry out each step by a line in the first terminal, then press Enter in the second:\n"
+        "  1 0        hold the rig with joint 1 at 0 rad, as its arm would run downhill\n"
         "  1 1.5708   turn joint 1 a quarter turn\n"
-        "  1 2.16     bring the arm to where it rests by itself, before the motor is tried\n"
+        "  1 2.16     move the arm to its equilibrium before the motor is tested\n"
         "  release    let go\n"
         "\n"
-        "Exit status: 0 commissioned, 1 trouble with port or unit, 2 bad input or usage,\n"
+        "Exit status: 0 commissioned, 1 error of port or unit, 2 invalid input or usage,\n"
         "4 not commissioned: faults were found, or you ended it.");
     command.callback([this] {
       stop_on_signals();
@@ -205,15 +206,17 @@ class Commands {
   }
 
   void add_latency(CLI::App& app) {
-    CLI::App& command =
-        *app.add_subcommand("latency", "measure how late this machine wakes a periodic thread");
-    command.add_option("--duration", latency_duration_s_, "[s]")
+    CLI::App& command = *app.add_subcommand(
+        "latency", "measure the wake-up latency of a periodic thread on this computer");
+    command.add_option("--duration", latency_duration_s_, "duration of the measurement [s]")
         ->capture_default_str()
         ->check(proto::number_from_to(0.1, 86400.0));
-    command.add_option("--priority", latency_.real_time.priority, "SCHED_FIFO, 0: ordinary thread")
+    command
+        .add_option("--priority", latency_.real_time.priority,
+                    "SCHED_FIFO priority; 0: ordinary thread")
         ->capture_default_str()
         ->check(proto::count_from_to(0, 99));
-    command.add_option("--cpu", latency_.real_time.cpu, "run on this processor only")
+    command.add_option("--cpu", latency_.real_time.cpu, "pin the thread to this processor")
         ->check(proto::count_from_to(-1, 1023));
     command.callback([this] {
       latency_.duration = daq::Nanoseconds(static_cast<std::int64_t>(latency_duration_s_ * 1e9));
@@ -223,8 +226,9 @@ class Commands {
 
   void add_send(CLI::App& app) {
     CLI::App& command =
-        *app.add_subcommand("send", "send the service what it missed of a run that has ended");
-    command.add_option("--spool", send_.spool_folder, "folder that run named, RECORDING.spool")
+        *app.add_subcommand("send", "send the missing data of a finished run to the service");
+    command
+        .add_option("--spool", send_.spool_folder, "spool folder printed by run, RECORDING.spool")
         ->required();
     add_service(command, "host:port or unix:/path", send_.service)->required();
     command.callback([this] {
@@ -243,15 +247,14 @@ class Commands {
                        "table to standard error");
     command
         .add_option("--command", conformance_.settings.command,
-                    "share of each motor's range that the test drives with; 0: it enables the "
-                    "output, with commands of 0")
+                    "command of the test as a share of each motor's range; 0: enable the output "
+                    "with commands of 0")
         ->capture_default_str()
         ->check(proto::number_from_to(-kTestCommandMax, kTestCommandMax));
     command.add_flag("--after-reset", conformance_.settings.after_reset,
-                     "the unit was reset just now: also test what it does before the first HELLO");
+                     "the unit was just reset: also test its behaviour before the first HELLO");
     command
-        .add_option("--only", conformance_.only,
-                    "test these requirements alone, such as C8 or F5,R2")
+        .add_option("--only", conformance_.only, "test only these requirements, e.g. C8 or F5,R2")
         ->delimiter(',');
     command.footer(kConformanceFooter);
     command.callback([this] {

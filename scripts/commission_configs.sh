@@ -25,12 +25,12 @@ trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 # pendulum is slightly tilted; when released, it rests only where it points downhill.
 obey() {
   case $1 in
-    *"Take your hands off"*) echo "1 0" >&3; [[ $joints == 1 ]] || echo "2 0" >&3 ;;
+    *"Do not touch the rig"*) echo "1 0" >&3; [[ $joints == 1 ]] || echo "2 0" >&3 ;;
     *"Turn joint \"$first\""*) echo "1 1.5708" >&3 ;;
     *"Turn joint \"2\""*) echo "2 1.5708" >&3 ;;
-    *"Bring joint \"$first\""*) echo "1 0" >&3 ;;
-    *"Bring joint \"2\""*) echo "2 0" >&3 ;;
-    *"release the brake"*) echo "1 2.16" >&3; sleep 1.5; echo release >&3 ;;
+    *"Move joint \"$first\""*) echo "1 0" >&3 ;;
+    *"Move joint \"2\""*) echo "2 0" >&3 ;;
+    *"Release the brake"*) echo "1 2.16" >&3; sleep 1.5; echo release >&3 ;;
     *"Keep clear"*) ;;
     *"Write them?"*) echo y >&4; return ;;
     *) return ;;

@@ -91,9 +91,8 @@ std::string backup_path(const std::string& path) {
 void write_files(const RigConfig& rig, const std::string& text, const Commissioning& found,
                  const std::string& time, const Findings& findings, Operator& person) {
   if (proto::read_file(rig.path) != rig.text) {
-    throw proto::InputError(rig.path +
-                            ": was changed meanwhile, and is not written over; give the "
-                            "command again");
+    throw proto::InputError(
+        rig.path + ": was changed in the meantime and is not overwritten; run the command again");
   }
   const std::string backup = backup_path(rig.path);
   proto::write_file(backup, rig.text);
@@ -103,8 +102,8 @@ void write_files(const RigConfig& rig, const std::string& text, const Commission
   if (written.commissioned) {
     proto::write_file(record, commission_json(written, found, time, findings));
   }
-  person.say("Wrote " + rig.path + "; as it was: " + backup +
-             (written.commissioned ? "; figures: " + record : ""));
+  person.say("Wrote " + rig.path + "; backup: " + backup +
+             (written.commissioned ? "; measurements: " + record : ""));
 }
 
 ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDialog& dialog,
@@ -114,7 +113,7 @@ ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDi
   if (const std::size_t faults = fault_count(dialog.findings()); faults > 0) {
     person.say("Not commissioned: " + std::to_string(faults) +
                (faults == 1 ? " fault." : " faults.") +
-               " Correct what is marked FAULT, and give the command again. Nothing was written.");
+               " Correct the items marked FAULT and run the command again. Nothing was written.");
     return ExitCode::kNotCommissioned;
   }
   CommissionEdit edit = make_edit(found);
@@ -122,15 +121,15 @@ ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDi
   const std::string text = edit_rig(rig, edit);
   if (!edit.record) {
     person.say(
-        "No record is written, because not all joints were checked: give the command "
-        "without --joint.");
+        "No record is written, because not all joints were checked: run the command without "
+        "--joint.");
   }
   if (text == rig.text) {
-    person.say("Nothing is to be changed in " + rig.path +
-               (edit.record ? ": its record is of today." : "."));
+    person.say("No changes are needed in " + rig.path +
+               (edit.record ? "; its record is already dated today." : "."));
     return edit.record ? ExitCode::kDone : ExitCode::kNotCommissioned;
   }
-  person.say("Changes of " + rig.path + ":");
+  person.say("Changes to " + rig.path + ":");
   const std::string diff = proto::line_diff(rig.text, text);
   for (std::size_t begin = 0; begin < diff.size();) {
     const std::size_t end = diff.find('\n', begin);
@@ -208,7 +207,7 @@ ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool
   require_writable_rig(rig);
   if (person.has_left()) {
     throw proto::InputError(
-        "commission needs answers: run it in a terminal, or write them to its "
+        "commission needs the operator's answers: run it in a terminal, or write them to its "
         "standard input");
   }
   auto session = open_session(rig, out);

@@ -57,14 +57,16 @@ bool CommissionDialog::read_sample(EncoderWatch& watch) {
                           "Stopped. The motor is off, and nothing was written."};
   }
   if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) {
-    throw CommissionEnded{ExitCode::kTrouble, "the unit is gone; nothing was written"};
+    throw CommissionEnded{ExitCode::kTrouble,
+                          "the connection to the unit is lost; nothing was written"};
   }
   if (status != ReadStatus::kSample) return false;
   watch.add(sample);
   if (!UnitPlausibility::is_off(sample)) {
-    throw CommissionEnded{ExitCode::kTrouble,
-                          "THE UNIT STILL DRIVES, or may: it has left its trip unasked. Switch off "
-                          "the motor's supply. Nothing was written"};
+    throw CommissionEnded{
+        ExitCode::kTrouble,
+        "THE UNIT MAY STILL DRIVE: it left the tripped state by itself. Switch off "
+        "the motor's supply. Nothing was written"};
   }
   return true;
 }
@@ -88,7 +90,8 @@ void CommissionDialog::switch_off() {
     unit_.write_trip();
     const ReadStatus status = unit_.read_sample(unit_.transport().now() + 2 * period, sample);
     if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) {
-      throw CommissionEnded{ExitCode::kTrouble, "the unit is gone; nothing was written"};
+      throw CommissionEnded{ExitCode::kTrouble,
+                            "the connection to the unit is lost; nothing was written"};
     }
     if (status == ReadStatus::kSample && UnitPlausibility::is_off(sample)) return;
   }
@@ -115,7 +118,7 @@ std::string CommissionDialog::ask(const std::string& question, EncoderWatch& wat
     }
     if (person_.has_left()) {
       throw proto::InputError(
-          "commission needs answers: run it in a terminal, or write them to its "
+          "commission needs the operator's answers: run it in a terminal, or write them to its "
           "standard input; nothing was written");
     }
     const Nanoseconds now = unit_.transport().now();
@@ -145,8 +148,9 @@ void CommissionDialog::repeat(const Step& step) {
   for (;;) {
     const Findings findings = step();
     say(findings);
-    const bool again = fault_count(findings) > 0 &&
-                       ask("  Enter goes on with this fault, r repeats the step, q ends.") == "r";
+    const bool again =
+        fault_count(findings) > 0 &&
+        ask("  Enter: continue with this fault, r: repeat the step, q: quit.") == "r";
     if (again) continue;
     findings_.insert(findings_.end(), findings.begin(), findings.end());
     return;
@@ -176,7 +180,7 @@ void CommissionDialog::check_encoders() {
   person_.say("");
   person_.say("Encoders, with the motor off");
   repeat([this] {
-    ask("  Take your hands off the rig, let everything rest, and press Enter.");
+    ask("  Do not touch the rig. Wait until all joints are at rest, then press Enter.");
     EncoderWatch watch;
     this->watch(watch, kHandsOff_s);
     return found_.add_rest(watch);
@@ -201,8 +205,8 @@ Findings CommissionDialog::turn_joint(std::size_t index) {
     EncoderWatch watch;
     const std::string verb = limits.slides ? "  Push joint " : "  Turn joint ";
     const std::string way = guide.positive_way.empty() ? "" : ", " + guide.positive_way;
-    ask(verb + in_quotes(joint.name) + " by hand " + motion.words + " the positive way" + way +
-            ". Hold it there, let the other joints rest, and press Enter.",
+    ask(verb + in_quotes(joint.name) + " by hand " + motion.words + " in the positive direction" +
+            way + ". Hold it there, wait until the other joints are at rest, and press Enter.",
         watch, [&](const EncoderWatch& so_far) { return counts_status(so_far, own); });
     return found_.add_turn(index, motion, watch);
   };
@@ -210,7 +214,7 @@ Findings CommissionDialog::turn_joint(std::size_t index) {
   const auto exact = exact_hand_motion(limits);
   if (joint.is_turned && !joint.is_scaled && exact) {
     say(findings);
-    person_.say("  A whole turn shows it more exactly. Bring the joint back first.", 2);
+    person_.say("  A whole turn is more exact. Move the joint back first.", 2);
     ask("  Press Enter when it is back.");
     findings = make(*exact);
   }
@@ -223,8 +227,8 @@ Findings CommissionDialog::find_zero(std::size_t index) {
   const JointGuide guide = read_joint_guide(found_.rig(), joint.name);
   const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
   EncoderWatch watch;
-  ask("  Bring joint " + in_quotes(joint.name) + " to its zero, " + guide.zero +
-          ", let it rest there, and press Enter.",
+  ask("  Move joint " + in_quotes(joint.name) + " to its zero position, " + guide.zero +
+          ", let it come to rest there, and press Enter.",
       watch, [&](const EncoderWatch& so_far) { return counts_status(so_far, own); });
   EncoderWatch after;
   this->watch(after, 0.5);
@@ -252,7 +256,7 @@ MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_
   const CheckedMotor& motor = found_.motors()[index];
   if (!wait_for_rest(motor.channel)) {
     ask("  Joint " + in_quotes(motor.joint) +
-        " still moves. Bring it to rest, let go, and press Enter.");
+        " still moves. Stop it, release it, and press Enter.");
   }
   const RigConfig rig = found_.found_rig();
   const NudgeLimits limits = limits_of(motor);
@@ -277,8 +281,8 @@ MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_
       trial.trip->joint == motor.channel) {
     findings = found_.add_reversed(index);
   } else if (trial.trip) {
-    findings.push_back({Finding::Kind::kFault,
-                        "A limit ended the motion: " + describe(*trial.trip, rig.limits) + "."});
+    findings.push_back({Finding::Kind::kFault, "A safety limit ended the motion: " +
+                                                   describe(*trial.trip, rig.limits) + "."});
   }
   return trial;
 }
@@ -289,12 +293,11 @@ Findings CommissionDialog::try_pulses(std::size_t index) {
   for (int k = 1; k <= kLevelCount; ++k) {
     const double share = std::lerp(kFirstLevel, kLastLevel, (k - 1.0) / (kLevelCount - 1.0));
     level_ = share * motor.command_max;
-    ask(k == 1
-            ? "  Let all joints rest well within their limits, release the brake, keep clear, and "
-              "press Enter: the motor pushes joint " +
-                  in_quotes(motor.joint) + " a little both ways with " + level_text(motor, level_) +
-                  "."
-            : "  Keep clear, and press Enter to try " + level_text(motor, level_) + ".");
+    ask(k == 1 ? "  Bring all joints to rest well within their limits. Release the brake, keep "
+                 "clear, and press Enter: the motor will push joint " +
+                     in_quotes(motor.joint) + " a little in both directions with " +
+                     level_text(motor, level_) + "."
+               : "  Keep clear, and press Enter to try " + level_text(motor, level_) + ".");
     Findings findings;
     const MotorTrial positive = nudge(index, level_, 0.0, findings);
     if (!findings.empty()) return findings;
@@ -320,7 +323,7 @@ Findings CommissionDialog::try_ramps(std::size_t index) {
   const CheckedMotor& motor = found_.motors()[index];
   const double seen_rad = limits_of(motor).seen_rad;
   ask("  Keep clear, and press Enter: the command rises slowly to " + level_text(motor, level_) +
-      ", both ways, until the joint moves.");
+      ", in both directions, until the joint moves.");
   Findings findings;
   const MotorTrial rise = nudge(index, level_, kRise_s, findings);
   if (!findings.empty()) return findings;
@@ -342,7 +345,7 @@ void CommissionDialog::check_motor(std::size_t index) {
   person_.say("");
   person_.say("Motor of joint " + in_quotes(found_.motors()[index].joint));
   if (const std::string reason = found_.reason_against_motors(); !reason.empty()) {
-    const Findings findings = {{Finding::Kind::kFault, "The motor is not tried: " + reason + "."}};
+    const Findings findings = {{Finding::Kind::kFault, "The motor is not tested: " + reason + "."}};
     say(findings);
     findings_.insert(findings_.end(), findings.begin(), findings.end());
     return;

@@ -46,8 +46,8 @@ std::string figure_text(const Figure& figure) {
 
 void print_warning(const Settings& settings, std::ostream& out) {
   if (settings.command == 0.0) {
-    out << "This test enables the output of the unit, with commands of 0: a unit without faults "
-           "moves nothing.\n";
+    out << "This test enables the unit's output with commands of 0. A fault-free unit does not "
+           "move the motors.\n";
   } else {
     out << "This test drives the motors at up to " << text_of(100.0 * std::abs(settings.command))
         << " % of their range. ";
@@ -93,7 +93,7 @@ void print_end_of_test(const Report& report, std::ostream& out) {
       << report.count(Verdict::kPassed) << " passed, " << failed.size() << " failed, "
       << report.count(Verdict::kNotTested) << " not tested.\n";
   if (!failed.empty()) out << "Failed: " << joined(failed) << ". See firmware_iface/PROTOCOL.md.\n";
-  out << "Requirements that only a test of the board itself can show: "
+  out << "Requirements that need a test of the board itself: "
       << joined(requirements_not_testable()) << ".\n";
   if (report.unit && report.is_tripped) out << "The unit is tripped.\n";
 }
@@ -158,7 +158,7 @@ void check_options(const ConformanceOptions& options) {
     if (std::ranges::any_of(checks, [&](const Check& c) { return is_selected_by(c, name); })) {
       continue;
     }
-    throw proto::InputError("--only " + name + ": no check has this number; use numbers of " +
+    throw proto::InputError("--only " + name + ": unknown requirement; use a number of " +
                             "firmware_iface/PROTOCOL.md, such as C8 or F5a");
   }
   if (!options.json_path.empty() && options.json_path != "-") {

@@ -33,10 +33,10 @@ ExitCode probe_unit(const RigConfig& rig, std::ostream& out) {
   UnitView view(rig, unit);
   const bool there = view.watch(kProbeTime);
   for (const std::string& line : view.lines()) out << line << '\n';
-  if (!there) return fail("the unit is gone");
+  if (!there) return fail("the connection to the unit is lost");
   if (const auto ended = unit.stop_stream(); !ended.ok()) return fail(ended.error().detail);
   return unit.counters().samples_received > 0 ? ExitCode::kDone
-                                              : fail("the unit answers but sends no samples");
+                                              : fail("the unit responds but sends no samples");
 }
 
 ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, bool in_place,
@@ -53,7 +53,7 @@ ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, bool 
   do {
     const bool there = view.watch(kViewPeriod);
     if (in_place) print_in_place(view.lines(), std::exchange(first, false), out);
-    if (!there) return fail("the unit is gone");
+    if (!there) return fail("the connection to the unit is lost");
   } while (!stop.load());
   if (!in_place) {
     for (const std::string& line : view.lines()) out << line << '\n';

@@ -48,7 +48,8 @@ void require_new_file(const std::string& path, const std::vector<std::string>& e
                             "; make it first");
   }
   if (!std::filesystem::exists(file)) return;
-  throw proto::InputError(path + ": exists already; choose another name, nothing is written over");
+  throw proto::InputError(
+      path + ": exists already; choose another name, existing files are never overwritten");
 }
 
 std::string hexadecimal(std::uint64_t value, int digits) {
@@ -171,27 +172,26 @@ void print_summary(const ControlLoop& loop, const Supervisor& supervisor, double
                    std::optional<std::uint64_t> samples_sent, std::uint64_t lost_on_disk,
                    bool finished, std::ostream& out) {
   const SampleAccounts& accounts = supervisor.accounts();
-  out << accounts.recorded - lost_on_disk << " samples " << (finished ? "recorded, " : "taken, ")
+  out << accounts.recorded - lost_on_disk << " samples " << (finished ? "recorded, " : "received, ")
       << accounts.lost_on_link << " lost on the link, " << accounts.lost_in_ring
       << " dropped by this program";
-  if (lost_on_disk > 0) out << ", " << lost_on_disk << " not taken by the disk";
+  if (lost_on_disk > 0) out << ", " << lost_on_disk << " not written to disk";
   if (samples_sent) {
     out << "; the unit sent " << *samples_sent
         << (*samples_sent == accounts.sent() ? ": every sample accounted for"
-                                             : ": THE ACCOUNTS DO NOT BALANCE");
+                                             : ": THE SAMPLE COUNTS DO NOT MATCH");
   }
   const auto print = [&out](const char* name, const TimingHistogram& histogram) {
     out << name << std::llround(histogram.percentile_us(0.99)) << " µs, longest "
         << histogram.max().count() / 1000 << " µs";
   };
-  print("\nsample jitter 99 % below ", loop.arrival_jitter());
-  print("; from sample to command 99 % below ", loop.cycle_time());
+  print("\nsample jitter: 99 % below ", loop.arrival_jitter());
+  print("; time from sample to command: 99 % below ", loop.cycle_time());
   out << '\n';
   const std::string delays = describe_delays(loop.command_delays(), tick_s);
   if (!delays.empty()) out << delays << '\n';
   if (const auto rejected = loop.counters().rejected_commands.load(); rejected > 0) {
-    out << rejected
-        << " samples report commands that the unit rejected because they came too late\n";
+    out << rejected << " commands were rejected by the unit because they arrived too late\n";
   }
   const std::string output = describe(loop.output_state(), loop.settings().ttl_ms);
   if (!output.empty()) out << output << '\n';
@@ -283,8 +283,8 @@ template <typename Work>
 auto with_patience(const std::string& path, const RunFlags& flags, const Say& say,
                    const Work& work) {
   const SlowNotice notice(kDiskPatience, [&] {
-    say("The run has ended. The disk does not take the end of " + path +
-        "; waiting for it. To leave without it press Ctrl-C " +
+    say("The run has ended. The disk does not respond while writing the end of " + path +
+        "; waiting. To quit without it, press Ctrl-C " +
         (flags.stop_asked.load() ? "again." : "twice."));
   });
   return work();
@@ -311,9 +311,9 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
     say("streamed to " + options.service.host_port);
     return;
   }
-  say("note: the service does not have the whole run" +
+  say("note: the service has received only part of the run" +
       (problem.empty() ? std::string() : " (" + proto::printable(problem) + ")") +
-      "; the recording does. To send the rest later:\n  rigcal-daq send --spool " + folder +
+      "; the recording is complete. To send the rest later:\n  rigcal-daq send --spool " + folder +
       " --service " + options.service.host_port);
 }
 
@@ -361,7 +361,8 @@ RigConfig load_rig(const std::string& rig_path, const std::string& url, RigUse u
   RigConfig rig = load_rig_config(rig_path, use);
   if (!url.empty()) rig.unit_url = url;
   if (!rig.unit_url.empty()) return rig;
-  throw proto::InputError(rig_path + ": names no unit; write unit { url: \"...\" } or give --url");
+  throw proto::InputError(rig_path +
+                          ": has no unit URL; write unit { url: \"...\" } or give --url");
 }
 
 ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& out) {
@@ -400,11 +401,12 @@ ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::
   const Scenario& scenario = config.scenario;
   require_new_file(path, {".svg", ".csv"});
   if (!scenario.is_open_loop()) {
-    throw proto::InputError(options.scenario_path + ": the commands of " + scenario.name() +
-                            " depend on the rig's motion, which a dry run does not know; 'rigcal "
-                            "simulate --rig " +
-                            options.rig_path + " --scenario " + options.scenario_path +
-                            " --plot motion.svg' draws both on the rig file's model");
+    throw proto::InputError(
+        options.scenario_path + ": the commands of " + scenario.name() +
+        " depend on the rig's motion, which a dry run does not simulate; 'rigcal "
+        "simulate --rig " +
+        options.rig_path + " --scenario " + options.scenario_path +
+        " --plot motion.svg' draws both on the rig file's model");
   }
   constexpr double kPlanPeriod_s = 1e-3;  // of a unit with 1 kHz ticks
   const CommandPlan plan = plan_of(scenario, rig, kPlanPeriod_s * rig.divider);

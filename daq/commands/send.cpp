@@ -24,7 +24,8 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
   if (!rest.ok()) return fail(rest.error().detail);
   for (const std::string& note : rest.value().notes) out << "note: " << note << std::endl;
   if (!rest.value().ended) {
-    out << "note: nobody declared the end of this run; the service is told so" << std::endl;
+    out << "note: the end of this run was not recorded; the session is marked as interrupted"
+        << std::endl;
   }
   auto stream = std::make_unique<StreamSink>(service, std::move(folder.value()));
   stream->end(!rest.value().ended);
@@ -42,10 +43,10 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
   stream.reset();
   if (done) {
     remove_spool_folder(options.spool_folder);
-    out << "streamed to " << service.host_port << "; " << options.spool_folder << " is removed\n";
+    out << "streamed to " << service.host_port << "; removed " << options.spool_folder << "\n";
     return ExitCode::kDone;
   }
-  return fail(std::to_string(backlog) + " batches stay in " + options.spool_folder);
+  return fail(std::to_string(backlog) + " batches remain in " + options.spool_folder);
 }
 
 }  // namespace daq

@@ -32,7 +32,7 @@ std::string motor_contradiction(const RigConfig& rig, const UnitFacts& facts) {
     const double most = facts.motor[m].command_max;
     if (motor.command_unit != in_unit && motor.command_unit != "1") {
       what << "the unit's motor " << m << " is commanded in " << in_unit << ", " << rig.path
-           << " says " << motor.command_unit << " for joint \"" << motor.joint
+           << " gives " << motor.command_unit << " for joint \"" << motor.joint
            << "\"; correct control_unit, or the order in unit { motor { ... } }";
       return what.str();
     }
@@ -63,7 +63,7 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
     if (channel.slides || in_unit == 0) continue;  // the unit does not describe counts per metre
     if (channel.counts_per_turn == static_cast<double>(in_unit)) continue;
     what << "the unit counts " << in_unit << " per turn on channel " << j << ", " << rig.path
-         << " says " << channel.counts_per_turn << " for hinge \"" << channel.hinge
+         << " gives " << channel.counts_per_turn << " for joint \"" << channel.hinge
          << "\"; correct counts_per_turn, or the order of the channels";
     return what.str();
   }
@@ -84,12 +84,12 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
   }
   if (std::string of_motors = motor_contradiction(rig, facts); !of_motors.empty()) return of_motors;
   if (rig.ttl_ms > facts.ttl_max_ms) {
-    what << "the unit accepts a ttl of up to " << facts.ttl_max_ms << " ms, " << rig.path
-         << " asks for " << rig.ttl_ms << "; lower unit { ttl_ms }";
+    what << "the unit accepts a time to live of up to " << facts.ttl_max_ms << " ms, " << rig.path
+         << " gives " << rig.ttl_ms << " ms; lower unit { ttl_ms }";
   } else if (rig.host_paced && !facts.can_be_host_paced) {
-    what << "the unit cannot be paced by the host; remove host_paced from " << rig.path;
+    what << "the unit does not support host-paced sampling; remove host_paced from " << rig.path;
   } else if (rig.compact && !facts.can_compact) {
-    what << "the unit has no compact messages; remove compact from " << rig.path;
+    what << "the unit does not support compact messages; remove compact from " << rig.path;
   }
   return what.str();
 }
@@ -107,7 +107,7 @@ void print_facts(const firmware_iface::Transport& transport, const UnitFacts& fa
     const firmware_iface::MotorFacts& motor = facts.motor[static_cast<std::size_t>(k)];
     out << "±" << motor.command_max << ' ' << firmware_iface::motor_unit(motor.kind) << ", ";
   }
-  out << "ttl up to " << facts.ttl_max_ms << " ms, started " << facts.boot_count
+  out << "time to live up to " << facts.ttl_max_ms << " ms, started " << facts.boot_count
       << (facts.boot_count == 1 ? " time\n" : " times\n");
   for (int i = 0; i < facts.inertial_count; ++i) {
     out << "  inertial sensor " << i << ", read "

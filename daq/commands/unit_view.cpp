@@ -77,7 +77,7 @@ std::string UnitView::inertial_line(std::size_t sensor) const {
   const firmware_iface::UnitInertial& reading = readings_[sensor];
   const InertialScale& scale = rig_.inertial[sensor].scale;
   const char* name = rig_.inertial[sensor].name.c_str();
-  if (reading.sensors == 0) return format("  %-14s was never read", name);
+  if (reading.sensors == 0) return format("  %-14s no reading yet", name);
   std::array<double, INERTIAL_AXES> values{};
   bool saturated = false;
   for (std::size_t axis = 0; axis < values.size(); ++axis) {
@@ -100,7 +100,7 @@ std::vector<std::string> UnitView::lines() const {
   std::vector<std::string> lines = {
       any_slides ? format("  %-14s %12s %12s %12s %11s   %s", "joint", "[rad or m]", "[deg or mm]",
                           "[rad|m per s]", "counts", "reading")
-                 : format("  %-14s %12s %12s %12s %11s   %s", "hinge", "angle [rad]", "angle [deg]",
+                 : format("  %-14s %12s %12s %12s %11s   %s", "joint", "angle [rad]", "angle [deg]",
                           "[rad/s]", "counts", "reading")};
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) lines.push_back(hinge_line(j));
   for (std::size_t i = 0; i < rig_.inertial.size(); ++i) lines.push_back(inertial_line(i));
@@ -121,7 +121,7 @@ std::vector<std::string> UnitView::lines() const {
   const firmware_iface::ClockFit& fit = unit_.clock().fit();
   lines.push_back(fit.valid ? format("  clock    %+.1f ± %.1f ppm against this computer's",
                                      fit.rate_error_ppm, fit.rate_sigma_ppm)
-                            : std::string("  clock    not known yet"));
+                            : std::string("  clock    rate not yet determined"));
   return lines;
 }
 

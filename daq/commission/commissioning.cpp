@@ -36,10 +36,10 @@ std::string advise_factor(const ChannelConfig& channel, double factor) {
                             (factor > 1.0 ? "many" : "few");
   std::string cause;
   if (factor == 4.0)
-    cause = " The rig file probably states lines; a decoder counts 4 edges of each.";
+    cause = " The rig file probably gives lines; a decoder counts 4 edges per line.";
   if (factor == 0.25) cause = " The unit probably counts one edge of four.";
   return times + "." + cause + " Write encoder { " + likely +
-         " } if that is the encoder's data sheet, or correct the unit's decoder.";
+         " } if this matches the encoder's data sheet, or correct the unit's decoder.";
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Commissioning::Commissioning(RigConfig rig, const firmware_iface::UnitFacts& fac
     std::string known;
     for (const ChannelConfig& channel : rig_.channel) known += " " + in_quotes(channel.hinge);
     throw proto::InputError("--joint " + name + ": " + rig_.path +
-                            " has no channel of that name; name one of" + known);
+                            " has no channel of that name; use one of" + known);
   }
   for (std::size_t k = 0; k < rig_.channel.size(); ++k) {
     const ChannelConfig& channel = rig_.channel[k];
@@ -104,15 +104,15 @@ Findings Commissioning::add_rest(const EncoderWatch& watch) {
         break;
       case RestVerdict::kMoves:
         findings.push_back(
-            {Kind::kFault, of + " counted to and fro by " + std::to_string(track.span()) +
-                               " counts. Let the joint come to rest and repeat; if "
-                               "it does rest, check the encoder's cable and shield."});
+            {Kind::kFault, of + " counted back and forth by " + std::to_string(track.span()) +
+                               " counts. Wait until the joint is at rest and repeat; if it was at "
+                               "rest, check the encoder's cable and shield."});
         break;
       case RestVerdict::kDrifts:
         findings.push_back(
             {Kind::kFault, of + " drifts by " + signed_counts(track.change() / watch.duration_s()) +
-                               " counts per second. Let the joint come to rest and repeat; if it "
-                               "does rest, check the encoder's supply, ground and shield."});
+                               " counts per second. Wait until the joint is at rest and repeat; if "
+                               "it was at rest, check the encoder's supply, ground and shield."});
         break;
       case RestVerdict::kMissing:
         findings.push_back({Kind::kFault, of + " sends no valid reading. Check its supply and "
@@ -121,8 +121,8 @@ Findings Commissioning::add_rest(const EncoderWatch& watch) {
     }
   }
   if (findings.empty()) {
-    findings.push_back({Kind::kGood, joints_.size() == 1 ? "The encoder keeps still."
-                                                         : "All encoders keep still."});
+    findings.push_back({Kind::kGood, joints_.size() == 1 ? "The encoder does not count at rest."
+                                                         : "No encoder counts at rest."});
   }
   return findings;
 }
@@ -172,9 +172,10 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
     case TurnVerdict::kUncertain:
       joint.is_turned = true;
       findings.push_back(
-          {Kind::kFault,
-           counted + ". Repeat the motion; if it stays so, " + scale_field(channel) + " is about " +
-               number(std::abs(joint.counted_share) * channel.counts_per_turn, 2) + "."});
+          {Kind::kFault, counted + ". Repeat the motion; if the result is the same, " +
+                             scale_field(channel) + " is about " +
+                             number(std::abs(joint.counted_share) * channel.counts_per_turn, 2) +
+                             "."});
       break;
     case TurnVerdict::kTwoEncoders:
       findings.push_back({Kind::kFault, "Encoders " + std::to_string(own) + " and " +
@@ -204,9 +205,9 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
          encoder_name(turn.encoder) + " jumped by " + signed_counts(static_cast<double>(jump)) +
              " from one sample to the next. " +
              (modulus != 0 ? "It seems to wrap at " + std::to_string(modulus) +
-                                 ", and the unit describes another modulus: correct the firmware's "
+                                 ", but the unit reports another modulus: correct the firmware's "
                                  "description."
-                           : "Check its cable, and plugs that a motion of the joint shakes.")});
+                           : "Check its cable, and plugs that the joint's motion may loosen.")});
   }
   if (!joint.is_turned) return findings;
   joint.inverted = turn.counts < 0.0;
@@ -214,7 +215,7 @@ Findings Commissioning::add_turn(std::size_t index, const HandMotion& motion,
   const bool is_new = joint.inverted != channel.inverted;
   findings.push_back(
       {is_new ? Kind::kChange : Kind::kGood,
-       "It counts " + counts_way + " the positive way: " +
+       "It counts " + counts_way + " in the positive direction: " +
            (is_new ? std::string("inverted becomes ") + (joint.inverted ? "true." : "false.")
                    : "the sign is right.")});
   return findings;
@@ -246,8 +247,8 @@ Findings Commissioning::conclude_turns() {
   if (!is_whole || !findings.empty()) {
     if (findings.empty()) {
       findings.push_back({Kind::kFault,
-                          "Which encoders belong to the other joints is not known. "
-                          "Commission all joints, without --joint."});
+                          "It is not known which encoders belong to the other joints. Commission "
+                          "all joints, without --joint."});
     }
     for (CheckedJoint& joint : joints_) joint.is_scaled = joint.is_scaled && findings.empty();
     return findings;
@@ -293,7 +294,7 @@ Findings Commissioning::add_zero(std::size_t index, const EncoderWatch& watch) {
   joint.has_zero = watch.is_still(encoder);
   if (!joint.has_zero) {
     return {{Kind::kFault, "Joint " + in_quotes(joint.name) +
-                               " still moved. Let it rest at its zero, and repeat."}};
+                               " still moved. Hold it at rest at its zero, and repeat."}};
   }
   channel.inverted = joint.inverted;
   const ZeroFinding zero = judge_zero(watch.track(encoder).last, channel);
@@ -302,21 +303,20 @@ Findings Commissioning::add_zero(std::size_t index, const EncoderWatch& watch) {
   const std::string field = channel.slides ? "offset_m" : "offset_rad";
   Findings findings;
   if (zero.confirmed) {
-    findings.push_back(
-        {Kind::kGood, field + " " + number(zero.offset) + " is right, to the accuracy of a hand."});
+    findings.push_back({Kind::kGood, field + " " + number(zero.offset) +
+                                         " is right, within the accuracy of positioning by hand."});
   } else {
     findings.push_back({Kind::kChange, field + " becomes " + number(zero.offset, 4) + ", from " +
                                            number(channel.offset_rad, 4) + "."});
   }
   if (!zero.confirmed && !facts_.encoder[encoder].is_absolute) {
     findings.push_back({Kind::kNote,
-                        "The encoder counts from where it was switched on: this offset holds while "
-                        "the unit is always switched on with the joint at " +
+                        "The encoder counts from its power-on position: this offset is valid only "
+                        "if the unit is always switched on with the joint at " +
                             position_text(zero.offset, channel.slides) + "."});
   }
   if (zero.whole_turns != 0) {
-    findings.push_back({Kind::kNote, "The joint stands " +
-                                         std::to_string(std::abs(zero.whole_turns)) +
+    findings.push_back({Kind::kNote, "The joint is " + std::to_string(std::abs(zero.whole_turns)) +
                                          (std::abs(zero.whole_turns) == 1 ? " turn" : " turns") +
                                          " from where the unit was switched on. Turn it back "
                                          "before a run."});
@@ -340,7 +340,7 @@ std::string Commissioning::reason_against_motors() const {
   for (const CheckedJoint& joint : joints_) {
     if (joint.is_reliable() && joint.has_zero) continue;
     return "the encoder of joint " + in_quotes(joint.name) +
-           " is not right yet, and the limits depend on it";
+           " is not confirmed yet, and the safety limits depend on it";
   }
   return "";
 }
@@ -371,14 +371,15 @@ Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last
   if (!positive.moved || !negative.moved) {
     const std::string way = positive.moved ? "positive" : "negative";
     return {{is_last ? Kind::kFault : Kind::kNote,
-             joint + " moved under a " + way + " command of " + at + " alone." +
+             joint + " moved only under a " + way + " command of " + at + "." +
                  (is_last ? " Check whether it is at an end stop, its brake drags, or half of the "
                             "power stage is dead."
                           : "")}};
   }
   if (positive.motion_rad * negative.motion_rad > 0.0) {
-    return {{Kind::kFault, joint + " moved the same way under both commands. Balance it or lock "
-                                   "it against falling, or check the sign of the power stage."}};
+    return {{Kind::kFault,
+             joint + " moved in the same direction under both commands. Balance it or lock "
+                     "it against falling, or check the sign of the power stage."}};
   }
   const double as_told = positive.motion_rad * rig_.limits.motion[motor.channel].gain_sign;
   if (as_told < 0.0) return add_reversed(index);
@@ -393,11 +394,12 @@ Findings Commissioning::add_reversed(std::size_t index) {
   motor.is_good = false;
   const bool is_negative = rig_.limits.motion[motor.channel].gain_sign < 0.0;
   return {
-      {Kind::kFault,
-       "Joint " + in_quotes(motor.joint) + " moves the " + (is_negative ? "positive" : "negative") +
-           " way under a positive command, and the rig file's motor { gain } says "
-           "otherwise. Exchange the motor's two wires, or make gain " +
-           (is_negative ? "positive" : "negative") + "; its encoder's sign was right by hand."}};
+      {Kind::kFault, "Joint " + in_quotes(motor.joint) + " moves in the " +
+                         (is_negative ? "positive" : "negative") +
+                         " direction under a positive command, but the rig file's motor { gain } "
+                         "has the opposite sign. Exchange the motor's two wires, or make gain " +
+                         (is_negative ? "positive" : "negative") +
+                         "; its encoder's sign was confirmed by hand."}};
 }
 
 // Called only if the ramps moved the joint, as limits need its dead band.
@@ -413,14 +415,14 @@ Findings Commissioning::judge_stall(CheckedMotor& motor) const {
   motor.stall.reset();
   if (suits(own, motor.figures, count, slides)) {
     return {{Kind::kGood, text_of(own) +
-                              " suits it: a frozen encoder is found before the joint has "
+                              " is suitable: a frozen encoder is detected before the joint has "
                               "moved " +
                               position_text(unseen_motion(motor.figures, own), slides) + "."}};
   }
   motor.stall = propose_stall(motor.figures, motor.command_max, count, slides);
   return {{Kind::kChange, text_of(*motor.stall) + " in safety, from " + text_of(own) +
-                              ": the joint moves for certain at this command, and a frozen encoder "
-                              "is found before it has moved " +
+                              ": this command surely moves the joint, and a frozen encoder is "
+                              "detected before it has moved " +
                               position_text(unseen_motion(motor.figures, *motor.stall), slides) +
                               "."}};
 }
@@ -437,14 +439,16 @@ Findings Commissioning::add_ramps(std::size_t index, const NudgeFinding& rise,
   if (rise.moved && fall.moved) {
     const double share = motor.figures.dead_band / motor.command_max;
     findings.push_back({share > kLargeDeadBand ? Kind::kNote : Kind::kGood,
-                        "Dead band: it begins to move at " + number(motor.figures.dead_band, 2) +
-                            " " + unit + ", " + number(100.0 * share, 2) + " % of command_max" +
-                            (share > kLargeDeadBand ? ", which is much. Check whether the brake "
+                        "Dead band: the joint begins to move at " +
+                            number(motor.figures.dead_band, 2) + " " + unit + ", " +
+                            number(100.0 * share, 2) + " % of command_max" +
+                            (share > kLargeDeadBand ? ", which is large. Check whether the brake "
                                                       "drags or a bearing is clamped."
                                                     : ".")});
   } else {
-    findings.push_back({Kind::kNote, "Dead band: not measured, it did not move in the ramp up to " +
-                                         number(level_) + " " + unit + "."});
+    findings.push_back(
+        {Kind::kNote, "Dead band: not measured, because the joint did not move in the ramp up to " +
+                          number(level_) + " " + unit + "."});
   }
   findings.push_back({Kind::kGood, "Acceleration: " + number(motor.figures.acceleration, 2) + " " +
                                        speed_unit + " per " + unit + "."});

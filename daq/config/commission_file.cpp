@@ -196,7 +196,7 @@ std::string describe(CommissionState state, const RigConfig& rig) {
     case CommissionState::kFileChanged:
       return rig.path + ": the unit, the safety limits, an encoder or a motor changed" + since;
     case CommissionState::kUnitChanged:
-      return rig.path + ": the unit is another one, or describes itself otherwise," + since;
+      return rig.path + ": the unit was replaced, or its description changed," + since;
   }
   return "";
 }

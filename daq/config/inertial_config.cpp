@@ -28,13 +28,13 @@ InertialConfig read_sensor(const v1::UnitInertial& source, const v1::Rig& rig,
   const auto found = std::ranges::find(rig.inertial_sensor(), source.sensor(),
                                        [](const auto& sensor) { return sensor.name(); });
   if (found == rig.inertial_sensor().end()) {
-    place.at("sensor").fail("there is no inertial sensor \"" + source.sensor() +
-                            "\"; name one of this file's inertial_sensor { }");
+    place.at("sensor").fail("unknown inertial sensor \"" + source.sensor() +
+                            "\"; use one of this file's inertial_sensor { }");
   }
   const auto counts = [&](double stated, const char* field, const char* instrument) {
     if (stated > 0.0) return stated;
-    place.at("sensor").fail("inertial sensor \"" + source.sensor() + "\" states no " + instrument +
-                            " { " + field + ": ... }; the DAQ needs it");
+    place.at("sensor").fail("inertial sensor \"" + source.sensor() + "\" has no " + instrument +
+                            " { " + field + ": ... }; rigcal-daq needs it");
   };
   InertialConfig sensor{
       .name = source.sensor(), .divider = static_cast<int>(source.divider()), .scale = {}};
@@ -69,7 +69,7 @@ std::vector<InertialConfig> read_inertial(const v1::Rig& rig, const proto::TextL
     InertialConfig sensor = read_sensor(unit.inertial(i), rig, place.at("inertial", i));
     if (std::ranges::count(sensors, sensor.name, &InertialConfig::name) > 0) {
       place.at("inertial", i)
-          .fail("inertial sensor \"" + sensor.name + "\" is listed already; list each once");
+          .fail("inertial sensor \"" + sensor.name + "\" is listed twice; remove one entry");
     }
     sensors.push_back(std::move(sensor));
   }
@@ -96,7 +96,8 @@ std::vector<InertialLimits> read_inertial_limits(const v1::Safety& safety,
     }
     if (found->stops_run) {
       place.at("inertial", i)
-          .fail("inertial sensor \"" + source.sensor() + "\" is limited already; keep one");
+          .fail("inertial sensor \"" + source.sensor() +
+                "\" has limits twice; remove one of the two");
     }
     found->stops_run = true;
     found->missing_s_max = seconds_or(source.missing_ms_max(), 0.0);

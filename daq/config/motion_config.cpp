@@ -37,7 +37,7 @@ void read_drive(const v1::Rig& rig, const RigConfig& config, const std::string& 
       .at("command")
       .fail("is above command_max, " + notation::format_number(command_max) +
             ": the motor of joint \"" + joint +
-            "\" would never be checked; give the smallest command that moves it");
+            "\" would never be checked for a stall; give the smallest command that moves it");
 }
 
 }  // namespace

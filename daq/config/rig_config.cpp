@@ -43,7 +43,7 @@ void require_kind(const std::string& hinge, bool slides, const google::protobuf:
   for (const char* other : slides ? of_turn : of_slide) {
     if (message.GetReflection()->HasField(message, descriptor->FindFieldByName(other))) {
       place.at(other).fail("joint \"" + hinge + (slides ? "\" slides" : "\" turns") +
-                           " and has no " + other + "; write " + *own);
+                           ", so it has no " + other + "; write " + *own);
     }
     ++own;
   }
@@ -59,14 +59,14 @@ NamedEncoder find_encoder(const v1::Rig& rig, const std::string& name,
                           const proto::TextLocator& place) {
   if (const v1::Hinge* hinge = find_hinge(rig, name)) {
     if (hinge->kind() == v1::Hinge::FIXED) {
-      place.at("hinge").fail("joint \"" + name + "\" is fixed; name one that moves");
+      place.at("hinge").fail("joint \"" + name + "\" is fixed; use a joint that moves");
     }
     return {hinge->encoder(), hinge->kind() == v1::Hinge::PRISMATIC};
   }
   for (const v1::BodyEncoder& each : rig.body_encoder()) {
     if (each.name() == name) return {each.encoder(), each.encoder().counts_per_m() > 0.0};
   }
-  place.at("hinge").fail("there is no hinge \"" + name + "\"; name one of this file");
+  place.at("hinge").fail("unknown joint \"" + name + "\"; use a joint of this file");
 }
 
 ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
@@ -74,8 +74,8 @@ ChannelConfig read_channel(const v1::UnitChannel& source, const v1::Rig& rig,
   const auto [encoder, slides] = find_encoder(rig, source.hinge(), place);
   const double counts = slides ? encoder.counts_per_m() : encoder.counts_per_turn();
   if (!(counts > 0.0)) {
-    place.at("hinge").fail("hinge \"" + source.hinge() + "\" states no encoder { counts_per_" +
-                           (slides ? "m" : "turn") + ": ... }; the DAQ needs it");
+    place.at("hinge").fail("joint \"" + source.hinge() + "\" has no encoder { counts_per_" +
+                           (slides ? "m" : "turn") + ": ... }; rigcal-daq needs it");
   }
   require_kind(source.hinge(), slides, source, {"offset_rad"}, {"offset_m"}, place);
   return {source.hinge(), slides, counts, source.inverted(),
@@ -102,7 +102,7 @@ void read_unit(const v1::Rig& rig, const proto::TextLocator& place, RigConfig& c
     config.channel.push_back(read_channel(unit.channel(i), rig, place.at("channel", i)));
     if (config.find_channel(unit.channel(i).hinge()) != i) {
       place.at("channel", i)
-          .fail("hinge \"" + unit.channel(i).hinge() + "\" has a channel already");
+          .fail("joint \"" + unit.channel(i).hinge() + "\" has two channels; remove one");
     }
   }
 }
@@ -118,7 +118,7 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   }
   if (config.motor.size() > kMotorsMax) {
     place.fail("has " + std::to_string(config.motor.size()) +
-               " motors, and a conversion unit drives at most " + std::to_string(kMotorsMax));
+               " motors, but a conversion unit drives at most " + std::to_string(kMotorsMax));
   }
   const v1::Unit& unit = rig.unit();
   if (unit.motor_size() == 0) return;
@@ -130,7 +130,7 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
           .at("motor", i)
           .at("hinge")
           .fail("joint \"" + unit.motor(i).hinge() +
-                "\" has no motor in this file, or is listed before; list each joint with a motor "
+                "\" has no motor in this file, or is listed twice; list each joint with a motor "
                 "once");
     }
     ordered.push_back(*found);
@@ -140,7 +140,7 @@ void read_motors(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
     place.at("unit")
         .at("motor", 0)
         .fail("joint \"" + config.motor.front().joint +
-              "\" has a motor, and unit { } lists others; add motor { hinge: \"" +
+              "\" has a motor, but unit { } does not list it; add motor { hinge: \"" +
               config.motor.front().joint + "\" }");
   }
   config.motor = std::move(ordered);
@@ -159,7 +159,7 @@ void read_motor_limits(const v1::Safety& safety, const proto::TextLocator& place
     }
     int& index = own[static_cast<std::size_t>(found - config.motor.begin())];
     if (index >= 0) {
-      here.fail("motor \"" + found->joint + "\" has limits already; keep one of the two");
+      here.fail("motor \"" + found->joint + "\" has limits twice; remove one of the two");
     }
     index = i;
   }
@@ -207,7 +207,7 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
         std::find_if(safety.hinge().begin(), safety.hinge().end(),
                      [&](const v1::HingeSafety& hinge) { return hinge.hinge() == channel.hinge; });
     if (found == safety.hinge().end()) {
-      place.fail("has no limits for hinge \"" + channel.hinge + "\"; write hinge { hinge: \"" +
+      place.fail("has no limits for joint \"" + channel.hinge + "\"; write hinge { hinge: \"" +
                  channel.hinge +
                  (channel.slides
                       ? "\" position_m_min: ... position_m_max: ... speed_m_per_s_max: ... }"
@@ -221,11 +221,11 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
     const auto same = [&](const v1::HingeSafety& other) { return other.hinge() == hinge; };
     if (config.find_channel(hinge) < 0) {
       place.at("hinge", i)
-          .fail("hinge \"" + hinge + "\" has no channel in unit { }; add one or remove its limits");
+          .fail("joint \"" + hinge + "\" has no channel in unit { }; add one or remove its limits");
     }
     if (std::find_if(safety.hinge().begin(), safety.hinge().begin() + i, same) !=
         safety.hinge().begin() + i) {
-      place.at("hinge", i).fail("hinge \"" + hinge + "\" has limits already; keep one of the two");
+      place.at("hinge", i).fail("joint \"" + hinge + "\" has limits twice; remove one of the two");
     }
   }
   limits.inertial = read_inertial_limits(safety, config.inertial, place);

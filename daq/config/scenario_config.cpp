@@ -71,7 +71,7 @@ SafetyLimits tighten(const SafetyLimits& rig, const std::vector<CommandLimits>& 
         std::find_if(limits.joint.begin(), limits.joint.end(),
                      [&](const JointLimits& entry) { return entry.hinge == wish.hinge(); });
     if (joint == limits.joint.end()) {
-      where.fail("hinge \"" + wish.hinge() + "\" has no channel in the rig file");
+      where.fail("joint \"" + wish.hinge() + "\" has no channel in the rig file");
     }
     tighten_joint(*joint, wish, where);
   }

@@ -63,7 +63,7 @@ std::string position_text(const HeldJoint& held, double value) {
 
 // Formats an angle without whole turns, near the target without a jump by a turn.
 std::string present_text(const HeldJoint& held, const JointState& joint) {
-  if (!joint.valid || !std::isfinite(joint.angle_rad)) return "without a reading";
+  if (!joint.valid || !std::isfinite(joint.angle_rad)) return "no reading";
   double position = joint.angle_rad;
   if (!held.slides) {
     position = turn_difference(joint.angle_rad, 0.0);
@@ -145,12 +145,13 @@ std::string describe(OutputState state, int ttl_ms) {
     case OutputState::kOff:
       return "The unit reports that its output is off.";
     case OutputState::kStillDrives:
-      return "THE UNIT STILL DRIVES: switch off the supply. The trip command was sent, and its "
-             "samples do not show that it took effect.";
+      return "THE UNIT STILL DRIVES: switch off the supply. The trip command was sent, but the "
+             "unit's samples do not show that it took effect.";
     case OutputState::kUnconfirmed:
-      return "The unit no longer answers. It switches its output off by itself within its ttl of " +
+      return "The unit no longer responds. It switches its output off after its time to live of " +
              std::to_string(ttl_ms) +
-             " ms, which could not be confirmed. Switch off the supply before you touch the rig.";
+             " ms, but this could not be confirmed. Switch off the supply before you touch the "
+             "rig.";
   }
   return "";
 }
@@ -340,9 +341,9 @@ void Supervisor::note_output() {
 // Reported once per sensor and fault, as the recording lacks readings.
 void Supervisor::note_inertial_faults() {
   constexpr const char* kTexts[kInertialFaultCount] = {
-      "is missing: no reading came for longer than it may",
-      "is stuck: its counts stand still while the rig moves",
-      "is saturated: it stays at the end of its range"};
+      "is missing: no reading within the allowed time",
+      "is stuck: its counts do not change while the rig moves",
+      "is saturated: it remains at the end of its measuring range"};
   for (std::size_t i = 0; i < limits_.inertial.size(); ++i) {
     const unsigned faults = loop_.counters().inertial_faults[i].load(std::memory_order_relaxed);
     for (std::size_t fault = 0; fault < kInertialFaultCount; ++fault) {
@@ -350,7 +351,7 @@ void Supervisor::note_inertial_faults() {
       if ((faults & bit) == 0 || (inertial_told_[i] & bit) != 0) continue;
       inertial_told_[i] = static_cast<std::uint8_t>(inertial_told_[i] | bit);
       const std::string text = "inertial sensor \"" + limits_.inertial[i].sensor + "\" " +
-                               kTexts[fault] + "; check its wiring, its place and its range";
+                               kTexts[fault] + "; check its wiring, mounting and measuring range";
       say_("note: " + text);
       report(proto::EventKind::kLink, "inertial sensor", text);
     }
@@ -365,7 +366,7 @@ void Supervisor::note_black_box() {
   proto::Event event{.timestamp_s = time_s(),
                      .kind = proto::EventKind::kTrip,
                      .name = "black box",
-                     .text = "The last messages of both directions around the trip.",
+                     .text = "Messages on the link before and after the trip.",
                      .channel = {},
                      .unit = {},
                      .sequence = last_.sample.sequence,
@@ -403,11 +404,11 @@ void Supervisor::judge_clock(const firmware_iface::ClockFit& fit) {
   const double least_ppm = std::abs(fit.rate_error_ppm) - kClockSigmas * fit.rate_sigma_ppm;
   if (clock_told_ || least_ppm <= kClockErrorMax_ppm) return;
   clock_told_ = true;
-  char text[240];
+  char text[320];
   std::snprintf(text, sizeof text,
-                "The unit's clock seems to run %+.0f ± %.0f ppm against this computer's, more than "
-                "a clock errs: its speeds and times are wrong by as much, or its samples arrive in "
-                "bunches; check the unit's tick rate and the line.",
+                "The unit's clock differs by %+.0f ± %.0f ppm from this computer's, more than any "
+                "intact clock. Either speeds and times have this relative error, or samples arrive "
+                "in bunches. Check the unit's tick rate and the line.",
                 fit.rate_error_ppm, fit.rate_sigma_ppm);
   say_("note: " + std::string(text));
   report(proto::EventKind::kLink, "clock", text);

@@ -60,9 +60,9 @@ void request_processor(int cpu, RealTimeReport& report) {
   }
   report.pinned = error == 0;
   if (report.pinned) return;
-  report.refused.push_back("pinning to processor " + std::to_string(cpu) + " refused (" +
-                           reason(error) +
-                           "): the loop may move between processors. Name one that exists.");
+  report.refused.push_back(
+      "pinning to processor " + std::to_string(cpu) + " refused (" + reason(error) +
+      "): the loop may move between processors. Choose a processor that exists.");
 }
 
 }  // namespace

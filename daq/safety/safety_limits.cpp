@@ -23,30 +23,30 @@ constexpr CauseText kCauses[] = {
     {TripCause::kNone, "none", "", ""},
     {TripCause::kAngle, "angle", "angle", "rad", "m"},
     {TripCause::kSpeed, "speed", "speed", "rad/s", "m/s"},
-    {TripCause::kEncoderJump, "encoder jump", "change within one sample", "rad", "m"},
-    {TripCause::kMissingChannel, "missing channel", "time without an angle", "s"},
+    {TripCause::kEncoderJump, "encoder jump", "change between two samples", "rad", "m"},
+    {TripCause::kMissingChannel, "missing channel", "time without a valid angle", "s"},
     {TripCause::kStaleSample, "stale sample", "time between two samples", "s"},
     {TripCause::kCommandNotFinite, "command not finite", "command", ""},
     {TripCause::kUnitTripped, "unit tripped", "fault flags of the unit", ""},
-    {TripCause::kClearRefused, "clear refused", "fault flags that remain in the unit", ""},
+    {TripCause::kClearRefused, "clear refused", "remaining fault flags of the unit", ""},
     {TripCause::kUnitRestarted, "unit restarted", "time since its last good sample", "s"},
     {TripCause::kLinkLost, "link lost", "time without a sample", "s"},
     {TripCause::kPortClosed, "port closed", "time since the last sample", "s"},
     {TripCause::kInertialMissing, "inertial sensor missing", "time without a reading", "s"},
     {TripCause::kInertialStuck, "inertial sensor stuck", "time in motion without a change", "s"},
-    {TripCause::kInertialSaturated, "inertial sensor saturated", "time at the end of its range",
-     "s"},
+    {TripCause::kInertialSaturated, "inertial sensor saturated",
+     "time at the end of its measuring range", "s"},
     {TripCause::kHostPaused, "host paused", "pause of this computer", "s"},
-    {TripCause::kRecordingStalled, "recording stalled", "time in which nothing was stored", "s"},
-    {TripCause::kRingFull, "ring full", "samples that wait to be recorded", ""},
-    {TripCause::kStall, "stall", "time of drive without a count", "s"},
-    {TripCause::kFrozenEncoder, "frozen encoder", "time without a count", "s"},
+    {TripCause::kRecordingStalled, "recording stalled", "time without storing data", "s"},
+    {TripCause::kRingFull, "ring full", "samples waiting to be recorded", ""},
+    {TripCause::kStall, "stall", "driving time without an encoder count", "s"},
+    {TripCause::kFrozenEncoder, "frozen encoder", "time without an encoder count", "s"},
     {TripCause::kNoResponse, "no response", "motion of the driven joint", "rad", "m"},
     {TripCause::kWrongDirection, "wrong direction", "motion against the command", "rad", "m"},
     {TripCause::kCreep, "creep", "speed at rest", "rad/s", "m/s"},
-    {TripCause::kGrowingSwings, "growing swings", "growth from swing to swing", ""},
+    {TripCause::kGrowingSwings, "growing swings", "ratio of successive swings", ""},
     {TripCause::kCommandMismatch, "command mismatch", "output that the unit reports", ""},
-    {TripCause::kStaleCommand, "stale command", "age of the command in force", "s"},
+    {TripCause::kStaleCommand, "stale command", "age of the command in effect", "s"},
     {TripCause::kFaultMismatch, "fault mismatch", "fault flags of the unit", ""},
     {TripCause::kSampleAge, "sample age", "age of a sample", "s"},
     {TripCause::kUnitClock, "unit clock", "rate error of the unit's clock", "%"},
@@ -61,10 +61,10 @@ std::string describe_fault_flags(unsigned flags) {
     unsigned bit;
     const char* meaning;
   };
-  constexpr Flag kFlags[] = {{FAULT_BOOT, "not cleared since it was switched on"},
-                             {FAULT_TTL, "no command within its ttl"},
-                             {FAULT_SESSION, "a new session while it was driving"},
-                             {FAULT_COMMAND, "a command with an impossible ttl"},
+  constexpr Flag kFlags[] = {{FAULT_BOOT, "not unlocked since the unit started"},
+                             {FAULT_TTL, "no new command before the last one expired"},
+                             {FAULT_SESSION, "a new session was started while driving"},
+                             {FAULT_COMMAND, "a command with an invalid time to live"},
                              {FAULT_HOST, "tripped by the host"},
                              {FAULT_AMPLIFIER, "fault of the power stage"},
                              {FAULT_INTERNAL, "internal fault"}};
@@ -88,7 +88,7 @@ std::string milliseconds(double seconds) {
 }
 
 constexpr const char* kHowToAllowPauses =
-    "Close other programs and look at rigcal-daq latency, or raise unit { ttl_ms } and safety { "
+    "Close other programs and run rigcal-daq latency, or raise unit { ttl_ms } and safety { "
     "staleness_ms_max }";
 
 std::string describe_unit_trip(const Trip& trip) {
@@ -96,13 +96,13 @@ std::string describe_unit_trip(const Trip& trip) {
   char figures[64];
   std::snprintf(figures, sizeof figures, " (fault flags 0x%02x)", flags);
   std::string causes = describe_fault_flags(flags);
-  if (causes.empty()) causes = "it does not answer";
+  if (causes.empty()) causes = "it does not respond";
   std::string text = (trip.cause == TripCause::kUnitTripped ? "the unit switched off: "
-                                                            : "the unit cannot be cleared: ") +
+                                                            : "the unit cannot be unlocked: ") +
                      causes + figures + at_time(trip);
   if (trip.cause == TripCause::kUnitTripped && (flags & FAULT_TTL) != 0) {
-    text += ". In the second before, this computer paused for up to " + milliseconds(trip.pause_s) +
-            " ms. " + kHowToAllowPauses;
+    text += ". In the second before the trip, this computer paused for up to " +
+            milliseconds(trip.pause_s) + " ms. " + kHowToAllowPauses;
   }
   return text;
 }
@@ -120,11 +120,13 @@ std::string describe_host_trip(const Trip& trip) {
            milliseconds(trip.limit) + " ms allowed" + off + kHowToAllowPauses;
   }
   if (trip.cause == TripCause::kRingFull) {
-    return notation::format_number(trip.limit) + " samples wait to be recorded, and no more fit" +
-           off + "The disk is too slow, or something keeps this program from writing";
+    return notation::format_number(trip.limit) +
+           " samples are waiting to be recorded, and the buffer is full" + off +
+           "The disk is too slow, or something keeps this program from writing";
   }
-  return "nothing was stored for " + milliseconds(trip.value) + " ms, " + milliseconds(trip.limit) +
-         " ms allowed" + off + "The disk hangs or is too slow; record to another one";
+  return "no data were stored for " + milliseconds(trip.value) + " ms, " +
+         milliseconds(trip.limit) + " ms allowed" + off +
+         "The disk hangs or is too slow; record to another disk";
 }
 
 std::string describe_flag_byte(double flags) {
@@ -144,33 +146,29 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
   const std::string at = ", allowed " + figure(trip.limit, unit) + at_time(trip) + ". ";
   switch (trip.cause) {
     case TripCause::kStall:
-      return "its encoder did not count while its motor pushed, by as much as the stall command "
-             "does in " +
+      return "its encoder did not count while its motor pushed, equivalent to the stall command "
+             "for " +
              value + at +
              "Check the encoder and its cable, whether the joint is blocked, and the motor's "
-             "supply. "
-             "If the joint may stand still under such commands, raise safety { stall { command } }";
+             "supply. If such commands need not move the joint, raise safety { stall { command } }";
     case TripCause::kFrozenEncoder:
-      return "its encoder stopped counting in the middle of a motion, for " + value + at +
-             "Check the encoder and its cable. If the joint struck an end stop, state it in stops "
+      return "its encoder stopped counting during a motion, for " + value + at +
+             "Check the encoder and its cable. If the joint hit an end stop, add the stop in stops "
              "{ }";
     case TripCause::kNoResponse:
       return "its encoder did not count while the driven joint moved " + value + at +
-             "Check the encoder and its cable, and whether the joint is held. If motors do not "
-             "move "
-             "it, write unaffected_by_motors: true in safety { hinge { } }";
+             "Check the encoder and its cable, and whether the joint is clamped. If the motors do "
+             "not move it, write unaffected_by_motors: true in safety { hinge { } }";
     case TripCause::kWrongDirection:
       return "it moved " + value + " against its motor" + at +
-             "Check inverted of its channel, the order of the channels and the motor's wiring: "
-             "turn "
-             "each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
+             "Check the inverted field of its channel, the order of the channels and the motor's "
+             "wiring: turn each joint by hand in rigcal-daq monitor, or run rigcal-daq commission";
     case TripCause::kCreep:
-      return "it moves steadily at " + value + " although nothing is driven" + at_time(trip) +
+      return "it keeps moving at " + value + " although nothing is driven" + at_time(trip) +
              ". Bring it to rest. If rigcal-daq monitor shows motion at rest, check the encoder "
-             "and "
-             "its cable";
+             "and its cable";
     case TripCause::kGrowingSwings:
-      return "its swings grow although nothing is driven, the last to " + value +
+      return "its swings grow although nothing is driven: the last was " + value +
              " times the largest before" + at +
              "Switch off the supply. Check the power stage and the encoder";
     default:
@@ -181,24 +179,24 @@ std::string describe_motion_trip(const Trip& trip, const std::string& unit) {
 std::string describe_sample_age(const Trip& trip) {
   const std::string allowed = ", allowed " + figure(trip.limit, "s") + at_time(trip) + ". ";
   if (trip.value < 0.0) {
-    return "a sample arrived " + figure(-trip.value, "s") + " before the time that it states" +
-           allowed + "The unit's clock jumped ahead; check the unit";
+    return "a sample arrived " + figure(-trip.value, "s") + " before its time stamp" + allowed +
+           "The unit's clock jumped ahead; check the unit";
   }
   return "a sample arrived " + figure(trip.value, "s") + " after it was taken" + allowed +
-         "Samples are held up on the way, or this computer was busy. Check the line, hubs and "
+         "Samples are delayed on the way, or this computer was busy. Check the line, hubs and "
          "adapters, or raise safety { staleness_ms_max }";
 }
 
 std::string describe_clock_trip(const Trip& trip) {
   const std::string allowed = figure(trip.limit, "%") + at_time(trip) + ". ";
   if (std::isnan(trip.value)) {
-    return "the rate of the unit's clock cannot be found to " + allowed +
+    return "the rate of the unit's clock cannot be determined to " + allowed +
            "Its samples arrive too irregularly; check the line, hubs and adapters";
   }
   return "the unit's clock is " + std::string(trip.value < 0.0 ? "slow" : "fast") + " by " +
          figure(std::abs(trip.value), "%") + ", allowed " + allowed +
-         "Speeds and times err by as much. Check the unit's tick rate, and whether the line delays "
-         "samples more and more";
+         "Speeds and times have the same relative error. Check the unit's tick rate, and whether "
+         "the line delays samples increasingly";
 }
 
 /// Describes a failed check of the unit's reports, and the remedy; empty for any other cause.
@@ -209,7 +207,7 @@ std::string describe_report_trip(const Trip& trip) {
     case TripCause::kCommandMismatch:
       return (trip.value == trip.limit
                   ? "the unit reports the output that was sent, " + figure(trip.value, "") +
-                        ", and a status or a command number that contradicts it"
+                        ", but with a status or a command number that contradicts it"
                   : "the unit reports an output of " + figure(trip.value, "") + " where " +
                         figure(trip.limit, "") + " was sent") +
              at_time(trip) + kFaulty;
@@ -217,9 +215,9 @@ std::string describe_report_trip(const Trip& trip) {
       return "the unit's status and its fault flags, " + describe_flag_byte(trip.value) +
              ", contradict each other" + at_time(trip) + kFaulty;
     case TripCause::kStaleCommand:
-      return "the command in force is " + figure(trip.value, "s") + " old, allowed " +
+      return "the command in effect is " + figure(trip.value, "s") + " old, allowed " +
              figure(trip.limit, "s") + at_time(trip) +
-             ". Commands are held up on the way to the unit, or come too late for it. Check the "
+             ". Commands are delayed on the way to the unit, or arrive too late. Check the "
              "line, hubs and adapters";
     case TripCause::kSampleAge:
       return describe_sample_age(trip);
@@ -234,10 +232,10 @@ std::string describe_end_of_stream(const Trip& trip) {
   const std::string since =
       notation::format_number(trip.value, 3) + " s after the last sample" + at_time(trip);
   if (trip.cause == TripCause::kPortClosed) {
-    return "the port closed: cable pulled, adapter or unit switched off, " + since;
+    return "the port closed (cable pulled, adapter or unit switched off?) " + since;
   }
-  return "samples do not continue the stream: the unit restarted, or its clock or its numbers of "
-         "samples jumped, " +
+  return "the sample stream is broken (the unit restarted, or its clock or sample numbers "
+         "jumped) " +
          since;
 }
 
@@ -311,8 +309,16 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   std::string text = describe_motion_trip(trip, unit);
   if (text.empty()) text = describe_report_trip(trip);
   if (!text.empty()) return (place.empty() ? std::string() : place + ": ") + text;
+  const bool is_of_encoder =
+      trip.cause == TripCause::kEncoderJump || trip.cause == TripCause::kMissingChannel;
+  const bool is_of_line =
+      trip.cause == TripCause::kLinkLost || trip.cause == TripCause::kStaleSample;
+  const char* remedy = is_of_encoder ? ". Check the encoder and its cable"
+                       : is_of_line  ? ". Check the line, its adapters and the unit's supply"
+                       : is_of_one_sensor(trip.cause) ? ". Check the sensor and its cable"
+                                                      : "";
   return (place.empty() ? std::string() : place + ": ") + quantity + " " + figure(trip.value) +
-         ", allowed " + figure(trip.limit) + at_time(trip);
+         ", allowed " + figure(trip.limit) + at_time(trip) + remedy;
 }
 
 std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {
@@ -321,16 +327,17 @@ std::string advise_before_start(const Trip& trip, const SafetyLimits& limits) {
   const std::string unit = joint.slides ? " m" : " rad";
   const std::string between = notation::format_number(joint.angle_rad_min) + " and " +
                               notation::format_number(joint.angle_rad_max) + unit;
-  const std::string stands =
-      joint.hinge + "\" stands at " + notation::format_number(trip.value) + unit;
-  const std::string again = "and switch the unit off and on: its encoders count from there.";
+  const std::string stands = joint.hinge + "\" is at " + notation::format_number(trip.value) + unit;
+  const std::string again =
+      "and switch the unit off and on, because its encoders count from the power-on position.";
   if (joint.slides) {
-    return "Nothing was driven: joint \"" + stands + ". Push it by hand to between " + between +
-           ", or bring the rig to where it starts " + again;
+    return "The motor stayed off: joint \"" + stands + ". Move it by hand to a position between " +
+           between + ", or move the rig to its start position " + again;
   }
-  return "Nothing was driven: hinge \"" + stands + " (" +
+  return "The motor stayed off: joint \"" + stands + " (" +
          notation::format_number(trip.value / (2.0 * std::numbers::pi), 3) +
-         " turns). Turn it by hand to between " + between + ", or bring the rig to rest " + again;
+         " turns). Turn it by hand to an angle between " + between + ", or bring the rig to rest " +
+         again;
 }
 
 std::vector<std::string> find_faults(const SafetyLimits& limits) {
@@ -349,9 +356,9 @@ std::vector<std::string> find_faults(const SafetyLimits& limits) {
   require(limits.motor.size() <= kMotorsMax,
           "motor: at most " + std::to_string(kMotorsMax) + " motors");
   require_positive(limits.staleness_s_max, "staleness_ms_max");
-  require(!limits.joint.empty(), "hinge: limits of at least one hinge are needed");
+  require(!limits.joint.empty(), "hinge: needs limits of at least one joint");
   require(limits.joint.size() <= kJointsMax,
-          "hinge: at most " + std::to_string(kJointsMax) + " hinges");
+          "hinge: at most " + std::to_string(kJointsMax) + " joints");
   for (const JointLimits& joint : limits.joint) {
     const std::string hinge = "hinge \"" + joint.hinge + "\": ";
     const std::string range = joint.slides ? "position_m" : "angle_rad";

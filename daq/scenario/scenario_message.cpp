@@ -33,8 +33,8 @@ std::size_t joint_of(const std::string& hinge, const char* field, const Context&
   const auto& hinges = context.rig.hinges;
   const auto found = std::find(hinges.begin(), hinges.end(), hinge);
   if (found == hinges.end()) {
-    context.place.at(field).fail("hinge \"" + hinge + "\" has no angle in " + context.rig.path +
-                                 "; write one of " + quoted_list(hinges));
+    context.place.at(field).fail("joint \"" + hinge + "\" has no measured angle in " +
+                                 context.rig.path + "; use one of " + quoted_list(hinges));
   }
   return static_cast<std::size_t>(found - hinges.begin());
 }
@@ -47,11 +47,11 @@ std::size_t motor_of(const Message& excitation, const Context& context) {
   if (found != motors.end()) return static_cast<std::size_t>(found - motors.begin());
   const proto::TextLocator place = context.place.at("motor");
   if (motors.empty()) {
-    place.fail("needs a motor, and " + context.rig.path + " has none; use release");
+    place.fail("needs a motor, but " + context.rig.path + " has none; use release");
   }
   const std::string said =
       excitation.motor().empty()
-          ? "says no motor, and which is meant is never guessed"
+          ? "names no motor"
           : "\"" + excitation.motor() + "\" has no motor in " + context.rig.path;
   place.fail(said + "; write motor: " + quoted_list(motors));
 }
@@ -61,7 +61,7 @@ void refuse_kind(double number, const char* field, const std::string& hinge, boo
                  const char* instead, const Context& context) {
   if (number == 0.0) return;
   context.place.at(field).fail("joint \"" + hinge + (slides ? "\" slides" : "\" turns") +
-                               " and has no " + field + "; write " + instead);
+                               ", so it has no " + field + "; write " + instead);
 }
 
 Excitation read(const v1::Release& source, const Context& context) {
@@ -93,11 +93,11 @@ Excitation read(const v1::Release& source, const Context& context) {
   // A joint without a rest speed would never be at rest.
   if (slides && settings.rest_speed_rad_per_s > 0.0 && settings.rest_speed_m_per_s == 0.0) {
     context.place.at("rest_speed_rad_per_s")
-        .fail("some joints of the rig slide; write rest_speed_m_per_s beside it");
+        .fail("some joints of the rig slide; also write rest_speed_m_per_s");
   }
   if (turns && settings.rest_speed_m_per_s > 0.0 && settings.rest_speed_rad_per_s == 0.0) {
     context.place.at("rest_speed_m_per_s")
-        .fail("some joints of the rig turn; write rest_speed_rad_per_s beside it");
+        .fail("some joints of the rig turn; also write rest_speed_rad_per_s");
   }
   return Release(settings);
 }
@@ -203,12 +203,12 @@ void check_beside(const MotorExcitation& added, const std::vector<MotorExcitatio
   };
   if (is_release(added) || std::ranges::any_of(others, is_release)) {
     place.fail(
-        "stands beside another excitation, and a release is the motion without a command; "
-        "keep one of them");
+        "cannot be combined with another excitation, because a release has no command; keep one of "
+        "them");
   }
   if (std::ranges::count(others, added.motor, &MotorExcitation::motor) == 0) return;
   place.at("motor").fail("\"" + rig.motors[added.motor] +
-                         "\" has an excitation already; keep one of them, or write their sum as a "
+                         "\" has two excitations; remove one, or write their sum as a "
                          "replay");
 }
 
@@ -229,15 +229,15 @@ Scenario make_scenario(const v1::Scenario& message, const std::string& path,
             place_of(faults.front(), own).fail(faults.front());
           }
           if (std::isfinite(excitation.command_peak())) return;
-          own.fail("what is commanded must be a finite number");
+          own.fail("the command must be a finite number");
         },
         added.excitation);
     excitations.push_back(added);
   });
   if (excitations.empty()) {
     place.fail(
-        "names no excitation; write one of release, swing_up, pulse, pulse_train, step, chirp, "
-        "multisine, replay");
+        "has no excitation; add release, swing_up, pulse, pulse_train, step, chirp, multisine or "
+        "replay");
   }
   if (!(message.duration_s() > 0.0)) place.at("duration_s").fail("duration_s must be positive");
   return {message.name(), std::move(excitations), message.duration_s()};
@@ -274,8 +274,8 @@ void check_commands(const Scenario& scenario, const std::vector<CommandLimits>& 
     const double peak = scenario.command_peak(m);
     if (peak <= limits[m].command_max) continue;
     std::ostringstream what;
-    what << "asks for up to " << peak << " " << units[m];
-    if (limits.size() > 1) what << " of motor \"" << rig.motors[m] << "\"";
+    what << "commands up to " << peak << " " << units[m];
+    if (limits.size() > 1) what << " at motor \"" << rig.motors[m] << "\"";
     what << ", allowed are " << limits[m].command_max << " (" << rig.path
          << ", safety.command_max, or this file's limits); lower the command";
     place.fail(what.str());

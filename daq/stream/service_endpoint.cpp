@@ -10,9 +10,9 @@ ServiceEndpoint make_service_endpoint(const ServiceOptions& options) {
                            nullptr};
   if (proto::wants_tls(options.tls)) {
     if (!endpoint.place.unix_path.empty()) {
-      throw proto::InputError(options.host_port +
-                              ": a Unix socket speaks no TLS; leave out --tls-cert, --tls-key and "
-                              "--tls-ca");
+      throw proto::InputError(
+          options.host_port +
+          ": a Unix socket has no TLS; omit --tls-cert, --tls-key and --tls-ca");
     }
     endpoint.tls = std::make_shared<asio::ssl::context>(proto::make_client_tls(options.tls));
   }

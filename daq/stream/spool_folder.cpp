@@ -51,15 +51,14 @@ proto::Result<proto::StreamSession> read_session(const std::string& folder) {
   if (!fs::exists(path)) {
     return proto::Error{proto::ErrorCode::kNotFound,
                         folder +
-                            ": is not the spool of a run; give the folder RECORDING.spool "
-                            "that rigcal-daq run named at its end"};
+                            ": is not a spool folder; give the folder RECORDING.spool that "
+                            "rigcal-daq run printed at its end"};
   }
   OpenSession message;
   if (!message.ParseFromString(proto::read_file(path)) ||
       !proto::is_session_id(message.session_id())) {
-    return proto::Error{proto::ErrorCode::kDamaged, path +
-                                                        ": is damaged; the recording beside it "
-                                                        "holds the same samples"};
+    return proto::Error{proto::ErrorCode::kDamaged,
+                        path + ": is damaged; the recording next to it has the same samples"};
   }
   return proto::StreamSession{message.session_id(),
                               {message.metadata().begin(), message.metadata().end()},
@@ -74,7 +73,7 @@ proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
   if (fs::exists(folder)) {
     return proto::Error{proto::ErrorCode::kExists,
                         folder +
-                            ": an earlier run left samples for the service there; send them "
+                            ": contains unsent samples of an earlier run; send them "
                             "with rigcal-daq send, or choose another name"};
   }
   auto spool = proto::Spool::open(folder);

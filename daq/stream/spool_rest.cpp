@@ -172,8 +172,9 @@ proto::Result<SpoolRest> append_rest(const std::string& spool_folder, SpoolFolde
   }
   if (!scan || finder.epoch_unix_ns() != folder.session.epoch_unix_ns) {
     if (!folder.ended) {
-      rest.notes.push_back("the run was cut off, and its recording is not beside " + spool_folder +
-                           ": whether it holds more than the service will have cannot be told");
+      rest.notes.push_back("the run was interrupted, and its recording is not next to " +
+                           spool_folder +
+                           ": the recording may contain samples that the service will not have");
     }
     return rest;
   }
@@ -184,7 +185,7 @@ proto::Result<SpoolRest> append_rest(const std::string& spool_folder, SpoolFolde
       return kept.error();
     }
     rest.notes.push_back(path + " holds " + std::to_string(finder.sample_count()) +
-                         " samples that had not reached the spool; they are sent as well");
+                         " samples that were missing in the spool; they are sent too");
   }
   const auto& spooled = tail.value().last_sample;
   const auto& recorded = finder.last_sample();
@@ -192,7 +193,7 @@ proto::Result<SpoolRest> append_rest(const std::string& spool_folder, SpoolFolde
     const std::uint64_t ahead = *spooled - recorded.value_or(0);
     rest.notes.push_back("the service will have " + std::to_string(ahead) +
                          " samples at the end that " + path +
-                         " lacks; 'rigcal sessions SESSION --fetch FILE' brings them");
+                         " lacks; 'rigcal sessions SESSION --fetch FILE' downloads them");
   }
   return rest;
 }

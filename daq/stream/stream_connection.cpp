@@ -65,7 +65,7 @@ void StreamConnection::attend() {
   if (sender_.wants_disconnect(now)) {
     const bool done = sender_.state() == proto::StreamSender::State::kDone;
     const std::string& why = sender_.problem();
-    return disconnect(why.empty() && !done ? "it does not answer" : why);
+    return disconnect(why.empty() && !done ? "the service does not respond" : why);
   }
   if (!connected_ && now - connecting_since_ >= kConnectTimeout) {
     return disconnect("no connection within " + std::to_string(kConnectTimeout.count()) + " s");
@@ -140,7 +140,8 @@ std::string StreamConnection::reason_of(const asio::error_code& error) const {
   const bool opening = sender_.state() == proto::StreamSender::State::kOpening;
   const bool hung_up = error == asio::error::eof || error == asio::error::connection_reset;
   if (hung_up && opening && !endpoint_.tls) {
-    return error.message() + "; if the service asks for TLS, give --tls-cert, --tls-key, --tls-ca";
+    return error.message() +
+           "; if the service requires TLS, give --tls-cert, --tls-key and --tls-ca";
   }
   const bool of_tls = error.category() == asio::error::get_ssl_category() ||
                       error.category() == asio::ssl::error::get_stream_category();

@@ -146,11 +146,12 @@ void StreamSink::publish(const StreamConnection& connection, const std::string& 
   if (state == State::kRefused) {
     problem_ = sender_.problem();
   } else if (!spool_problem.empty()) {
-    problem_ = spool_problem + "; the service will lack samples";
+    problem_ = spool_problem + "; samples will be missing on the service";
   } else if (connected || done_ || connection.problem().empty()) {
     problem_.clear();
   } else {
-    problem_ = connection.problem() + "; what is to be streamed waits on the disk";
+    problem_ =
+        connection.problem() + "; data for the service are kept on the disk until it responds";
   }
   if (ended_) ended_changed_.notify_all();
 }

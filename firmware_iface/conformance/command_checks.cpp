@@ -68,7 +68,7 @@ Figure accepts_late_idle(TestHost& host) {
     host.command(0, answers, 0);
     const Sample off =
         host.sample_until([](const Sample& sample) { return !sample.is_driving(); },
-                          "a COMMAND without COMMAND_ENABLE is accepted whatever it answers");
+                          "a COMMAND without COMMAND_ENABLE is accepted for any answered sample");
     expect(!off.is_tripped(), "instead of the idle COMMAND a trip ends driving: " +
                                   fault_names(off.report.fault_flags));
     slowest = std::max(slowest, off.time_us - driving.time_us);
@@ -82,9 +82,9 @@ Figure accepts_late_trip(TestHost& host) {
     host.command(static_cast<std::uint8_t>(flags), 0xFFFFFFFF, 0);
     const Sample tripped =
         host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
-                          "COMMAND_TRIP is accepted whatever it answers");
+                          "COMMAND_TRIP is accepted for any answered sample");
     expect((tripped.report.fault_flags & FAULT_HOST) != 0,
-           "the unit trips, but for " + fault_names(tripped.report.fault_flags));
+           "the unit trips, but with the cause " + fault_names(tripped.report.fault_flags));
   }
   return counted(2, "trip");
 }
@@ -191,7 +191,7 @@ Figure rejects_expired(TestHost& host) {
       "samples go on");
   host.skip_command_sequences(kSequencesApart);
   const std::uint16_t sequence = host.command(COMMAND_ENABLE, answered.number, ttl_ms);
-  expect_rejected(host, sequence, "a COMMAND whose time to live has run out");
+  expect_rejected(host, sequence, "a COMMAND whose time to live has expired");
   return {static_cast<double>(ttl_ms), "ms", "rejected after it"};
 }
 
@@ -295,9 +295,9 @@ std::vector<Check> command_checks() {
        ignores_unknown_flags},
       {"C1a", "A COMMAND without COMMAND_ENABLE switches the output off without a trip.",
        idle_switches_off},
-      {"C1b", "A COMMAND without COMMAND_ENABLE is accepted whatever sample it answers.",
+      {"C1b", "A COMMAND without COMMAND_ENABLE is accepted for any answered sample.",
        accepts_late_idle},
-      {"C2a", "COMMAND_TRIP trips whatever the other fields hold.", accepts_late_trip},
+      {"C2a", "COMMAND_TRIP trips for any values of the other fields.", accepts_late_trip},
       {"C4.1a", "A COMMAND that answers a sample not sent yet is rejected.", rejects_future},
       {"C4.1b", "A COMMAND that answers a sample before number 0 is rejected.",
        rejects_before_stream},
@@ -307,7 +307,7 @@ std::vector<Check> command_checks() {
        rejects_far_past},
       {"C4.2b", "A COMMAND that answers the oldest sample allowed is accepted.",
        accepts_oldest_allowed},
-      {"C4.3", "A COMMAND whose time to live has run out is rejected.", rejects_expired},
+      {"C4.3", "A COMMAND whose time to live has expired is rejected.", rejects_expired},
       {"C4.4a", "A COMMAND that answers an earlier sample than one accepted before is rejected.",
        rejects_superseded},
       {"C4.4b", "A COMMAND that answers the same sample as the one before is accepted.",

@@ -97,8 +97,8 @@ Figure refusal_changes_nothing(TestHost& host) {
   const auto [request, stream, reply, before] = refuse_during_stream(host);
   expect(reply.flags == stream.flags && reply.divider == stream.divider,
          "the refusal reports flags " + hex_text(reply.flags) + " and divider " +
-             std::to_string(reply.divider) + ", in force are " + hex_text(stream.flags) + " and " +
-             std::to_string(stream.divider));
+             std::to_string(reply.divider) + ", the current ones are " + hex_text(stream.flags) +
+             " and " + std::to_string(stream.divider));
   expect(reply.stream_count == stream.stream_count && reply.samples_sent == 0 &&
              reply.start_tick_us == 0,
          "the refusal reports stream_count " + std::to_string(reply.stream_count) +
@@ -148,7 +148,7 @@ Figure repeats_its_answer(TestHost& host) {
   configure_reply reply = host.request_configure(request);
   expect(reply.stream_count != first.stream_count,
          "after HELLO a CONFIGURE with the sequence of one before it starts no stream");
-  return counted(3, "repetition", "answered alike");
+  return counted(3, "repetition", "same answer");
 }
 
 Figure repeats_its_answer_after_refusal(TestHost& host) {
@@ -159,7 +159,7 @@ Figure repeats_its_answer_after_refusal(TestHost& host) {
              std::to_string(again.result) + " and stream_count " +
              std::to_string(again.stream_count) + ", the first time with 0 and " +
              std::to_string(refusal.stream.stream_count));
-  return counted(1, "repetition", "answered alike");
+  return counted(1, "repetition", "same answer");
 }
 
 Figure configure_ends_stream(TestHost& host) {
@@ -167,8 +167,9 @@ Figure configure_ends_stream(TestHost& host) {
   std::int64_t sent = 0;
   for (const int count : {2, 53}) {
     const std::uint32_t before_first = host.begin_stream().samples_sent;
-    expect(before_first == 0, "the first stream after HELLO ended none, samples_sent is " +
-                                  std::to_string(before_first));
+    expect(before_first == 0,
+           "the first stream after HELLO ended no other stream, but samples_sent is " +
+               std::to_string(before_first));
     for (int k = 0; k < count; ++k) host.next_sample();
     const configure_reply reply = host.configure({.flags = 0});
     expect(reply.result == CONFIGURE_DONE,
@@ -198,7 +199,7 @@ Figure starts_stream_anew(TestHost& host) {
   expect(second.result == CONFIGURE_DONE, "CONFIGURE of another stream is not carried out");
   expect(second.flags == request.flags && second.divider == request.divider,
          "CONFIGURE_REPLY has flags " + hex_text(second.flags) + " and divider " +
-             std::to_string(second.divider) + ", asked for were " + hex_text(request.flags) +
+             std::to_string(second.divider) + ", requested were " + hex_text(request.flags) +
              " and " + std::to_string(request.divider));
   expect(second.stream_count == static_cast<std::uint16_t>(first.stream_count + 1),
          "stream_count is " + std::to_string(second.stream_count) + " after " +
@@ -231,13 +232,12 @@ Figure configure_while_driving_trips(TestHost& host) {
 
 std::vector<Check> configure_checks() {
   return {
-      {"H8a", "CONFIGURE with a flag that the unit does not know or cannot do is refused.",
-       refuses_flags},
+      {"H8a", "CONFIGURE with an unknown or unsupported flag is refused.", refuses_flags},
       {"H8b", "CONFIGURE with divider 0 is refused.", refuses_divider_zero},
       {"H8c", "CONFIGURE with command_age_ticks 0 is refused.", refuses_age_zero},
-      {"H8d", "CONFIGURE of inertial readings that the unit cannot give is refused.",
+      {"H8d", "CONFIGURE of inertial readings that the unit does not support is refused.",
        refuses_inertial_dividers},
-      {"H9", "A refused CONFIGURE changes nothing and reports what is in force.",
+      {"H9", "A refused CONFIGURE changes nothing and reports the current settings.",
        refusal_changes_nothing},
       {"H10a", "CONFIGURE without STREAM_ON ends the stream and reports samples_sent exactly.",
        configure_ends_stream},
@@ -246,7 +246,7 @@ std::vector<Check> configure_checks() {
       {"H10c", "CONFIGURE while driving trips (FAULT_SESSION).", configure_while_driving_trips},
       {"H11a", "A repeated CONFIGURE gets the same answer and starts no second stream.",
        repeats_its_answer},
-      {"H11b", "The same holds after another CONFIGURE was refused.",
+      {"H11b", "A repeated CONFIGURE gets the same answer also after another one was refused.",
        repeats_its_answer_after_refusal},
   };
 }

@@ -53,9 +53,9 @@ Figure accepts_compact_commands(TestHost& host) {
   expect(is_rejected, "COMMAND_COMPACT that answers the sample before number 0 is not rejected");
   host.drive(ttl_ms);
   const Sample tripped = host.sample_until([](const Sample& sample) { return sample.is_tripped(); },
-                                           "the time to live of COMMAND_COMPACT runs out", 1000);
+                                           "the time to live of COMMAND_COMPACT expires", 1000);
   expect((tripped.report.fault_flags & FAULT_TTL) != 0,
-         "the unit trips, but for " + fault_names(tripped.report.fault_flags));
+         "the unit trips, but with the cause " + fault_names(tripped.report.fault_flags));
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
 }
 
@@ -73,7 +73,7 @@ Figure accepts_both_commands(TestHost& host) {
 }
 
 Figure is_paced_by_host(TestHost& host) {
-  require(host, UNIT_CAN_HOST_PACED, "the host cannot pace the unit");
+  require(host, UNIT_CAN_HOST_PACED, "the unit does not support host-paced sampling");
   constexpr int kCommands = 30;
   constexpr Nanoseconds kSilence = 100ms;
   host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
@@ -91,7 +91,7 @@ Figure is_paced_by_host(TestHost& host) {
 }
 
 Figure host_paced_ttl_trips(TestHost& host) {
-  require(host, UNIT_CAN_HOST_PACED, "the host cannot pace the unit");
+  require(host, UNIT_CAN_HOST_PACED, "the unit does not support host-paced sampling");
   const int ttl_ms = host.time_to_live_ms(60);
   host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
   host.clear_trip();
@@ -148,12 +148,12 @@ Figure reads_inertial_sensors(TestHost& host) {
     const std::int64_t number = inertial.sample_number;
     expect(inertial.report.sequence == static_cast<std::uint16_t>(number & 0xFFFF),
            "INERTIAL of sample " + std::to_string(inertial.report.sequence) +
-               " comes behind sample " + std::to_string(number));
+               " comes after sample " + std::to_string(number));
     for (std::size_t k = 0; k < read.size(); ++k) {
       if (((inertial.report.sensors >> k) & 1) == 0) continue;
       expect(static_cast<int>(k) < count && number % stream.inertial_divider[k] == 0,
              "sensor " + std::to_string(k) + " is read with sample " + std::to_string(number) +
-                 ", where it is not due");
+                 ", for which it is not due");
       ++read[k];
     }
   }
@@ -183,7 +183,7 @@ Figure reads_each_encoder(TestHost& host) {
        ++k) {
     const auto valid = static_cast<double>(host.valid_samples(k));
     expect(valid > 0.0 || host.samples_received() == 0,
-           "encoder " + std::to_string(k) + " is valid in no sample");
+           "encoder " + std::to_string(k) + " is never valid");
     least = std::min(least, valid / std::max(1.0, static_cast<double>(host.samples_received())));
   }
   return {100.0 * least, "%", "of all samples at least"};
@@ -200,14 +200,14 @@ std::vector<Check> format_checks() {
   return {
       {"T9a", "In a host-paced stream each COMMAND, and nothing else, gets one SAMPLE.",
        is_paced_by_host},
-      {"T9b", "In a host-paced stream the time to live runs out as well.", host_paced_ttl_trips},
-      {"E6", "With STREAM_MARKS samples carry marks, of encoders that have them alone.",
+      {"T9b", "The time to live also expires in a host-paced stream.", host_paced_ttl_trips},
+      {"E6", "With STREAM_MARKS samples carry marks, only of encoders that have them.",
        reports_marks},
-      {"I1", "Inertial readings come behind their sample, of the sensors that are due.",
+      {"I1", "Inertial readings of the sensors that are due follow their sample.",
        reads_inertial_sensors},
       {"K2", "A compact stream has SAMPLE_COMPACT with the low bits of number and time.",
        streams_compact},
-      {"K3", "COMMAND_COMPACT drives, is rejected and expires as COMMAND is.",
+      {"K3", "COMMAND_COMPACT drives, is rejected and expires like COMMAND.",
        accepts_compact_commands},
       {"K4", "COMMAND_COMPACT is accepted in a stream of SAMPLE.", accepts_both_commands},
   };
@@ -215,14 +215,14 @@ std::vector<Check> format_checks() {
 
 std::vector<Check> overall_checks() {
   return {
-      {"F9", "Nothing but good frames of a unit comes over the port.", sends_only_frames},
+      {"F9", "Only good frames of a unit come over the port.", sends_only_frames},
       {"M2b", "Bits that PROTOCOL.md does not list are 0.", holds_in_all_samples<'M', '2', 'b'>},
       {"T6", "command_q15 is 0 unless the unit drives.", holds_in_all_samples<'T', '6'>},
       {"T8a", "STATUS_TRIPPED is set exactly if fault_flags is not 0.",
        holds_in_all_samples<'T', '8', 'a'>},
       {"E1", "Counts of a valid encoder are from 0 to its modulus - 1.",
        holds_in_all_samples<'E', '1'>},
-      {"E2a", "encoders_valid names encoders of the unit alone.",
+      {"E2a", "encoders_valid has bits only of the unit's encoders.",
        holds_in_all_samples<'E', '2', 'a'>},
       {"E2b", "Each encoder is valid in some sample.", reads_each_encoder},
   };

@@ -169,14 +169,14 @@ Figure reads_split_frames(TestHost& host) {
     host.write(Bytes(frame.begin(), middle));
     host.wait(kSplitPause);
     host.write(Bytes(middle, frame.end()));
-    expect_answers(host, 1, before, "a pause behind byte " + std::to_string(split) + " of it");
+    expect_answers(host, 1, before, "a pause after byte " + std::to_string(split) + " of it");
   }
   Replies before = replies(host);
   for (const std::uint8_t byte : frame) {
     host.write({byte});
     host.wait(1ms);
   }
-  expect_answers(host, 1, before, "a pause behind each byte of it");
+  expect_answers(host, 1, before, "a pause after each byte of it");
   constexpr int kJoined = 4;
   Bytes joined;
   for (int k = 0; k < kJoined; ++k) joined.insert(joined.end(), frame.begin(), frame.end());
@@ -252,13 +252,13 @@ std::vector<Check> frame_checks() {
       {"F5a", "A frame with a wrong CRC is dropped and counted in error_count.", drops_wrong_crc},
       {"F5b", "A frame of a length that its type cannot have is dropped and counted.",
        drops_wrong_length},
-      {"F5c", "A frame that is no COBS sequence, or cut short, is dropped and counted.",
+      {"F5c", "A frame that is not a COBS sequence, or is cut short, is dropped and counted.",
        drops_wrong_stuffing},
       {"F5d", "A frame of an unknown type is dropped and counted.", drops_unknown_type},
       {"F5e", "A run of more than 104 bytes without a zero is dropped and counted once.",
        drops_long_runs},
-      {"F6a", "Zero bytes between frames are no errors.", ignores_zeros},
-      {"F6b", "A frame is read wherever it is split, and right behind another one.",
+      {"F6a", "Zero bytes between frames are not errors.", ignores_zeros},
+      {"F6b", "A frame is read however it is split, and directly after another one.",
        reads_split_frames},
       {"F6c", "After 100 ms of random bytes at the line's rate the next frame is read.",
        survives_garbage},

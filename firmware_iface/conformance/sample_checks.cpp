@@ -64,7 +64,7 @@ Figure keeps_its_period(TestHost& host) {
              "with divider " + std::to_string(divider) + " sample " +
                  std::to_string(sample.number) + " is latched " +
                  std::to_string(sample.time_us - first.time_us) + " us after sample " +
-                 std::to_string(first.number) + ", expected are " + text_of(expected_us));
+                 std::to_string(first.number) + ", expected " + text_of(expected_us));
       worst_us = std::max(worst_us, std::abs(error_us));
     }
   }
@@ -105,7 +105,7 @@ Figure echoes_commands(TestHost& host) {
                                          &std::pair<std::uint16_t, std::int64_t>::first);
     expect(found != sent.end(), "command_sequence is " +
                                     std::to_string(sample.report.command_sequence) +
-                                    ", no COMMAND of this stream had that");
+                                    ", but no COMMAND of this stream has that sequence");
     const auto count = static_cast<std::size_t>(found - sent.begin()) + 1;
     expect(count >= echoed,
            "command_sequence goes back to " + std::to_string(sample.report.command_sequence));

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kNotFresh =
-    "the unit has had a HELLO since its reset; reset it and use --after-reset";
+    "the unit has already received a HELLO since its reset; reset it and use --after-reset";
 
 /// Sends a HELLO with any head, padded to a size, and returns the head of the reply.
 hello_head answered_head(TestHost& host, const hello_head& head, std::size_t size_bytes) {
@@ -38,7 +38,8 @@ Figure is_silent_before_hello(TestHost& host) {
   if (!host.is_fresh() && !host.settings().after_reset) throw NotTested{kNotFresh};
   for (const auto& [type, count] : host.heard_before_hello()) {
     expect(type == MESSAGE_FAULT, std::to_string(count) + " messages of type " +
-                                      hex_text(static_cast<unsigned>(type)) + " come unasked");
+                                      hex_text(static_cast<unsigned>(type)) +
+                                      " come without a request");
   }
   return {200.0, "ms", "without a message"};
 }
@@ -134,7 +135,7 @@ Figure facts_are_constant_and_possible(TestHost& host) {
   const hello_reply& first = host.first_facts();
   const auto within = [](const char* name, int value, int low, int high) {
     expect(value >= low && value <= high, std::string(name) + " is " + std::to_string(value) +
-                                              ", possible are " + std::to_string(low) + " to " +
+                                              ", valid are " + std::to_string(low) + " to " +
                                               std::to_string(high));
   };
   within("encoder_count", first.encoder_count, 1, ENCODERS_MAX);
@@ -252,7 +253,7 @@ Figure compact_is_possible(TestHost& host) {
 
 std::vector<Check> session_checks() {
   return {
-      {"H1", "Before the first HELLO after a reset the unit sends nothing unasked but FAULT.",
+      {"H1", "Before the first HELLO after a reset the unit sends only FAULT without a request.",
        is_silent_before_hello},
       {"H2", "HELLO, DESCRIBE, CONFIGURE and CLEAR are answered within 50 ms.", replies_in_time},
       {"H3a", "HELLO is answered with version 2, this layout hash and its nonce.", answers_hello},
@@ -260,15 +261,15 @@ std::vector<Check> session_checks() {
        answers_other_versions},
       {"H3c", "HELLO of another layout is answered with the unit's own.", answers_other_layouts},
       {"H3d", "HELLO ends the stream.", hello_ends_stream},
-      {"H4", "HELLO_REPLY describes a possible unit, and the same one each time.",
+      {"H4", "HELLO_REPLY gives a valid description, the same each time.",
        facts_are_constant_and_possible},
       {"H5", "samples_sent of HELLO_REPLY is the number of samples in the last stream.",
        hello_reports_samples_sent},
-      {"H6a", "DESCRIBE is answered for each encoder and motor with a possible description.",
+      {"H6a", "DESCRIBE is answered for each encoder and motor with a valid description.",
        describes_each_part},
       {"H6b", "DESCRIBE of a part that the unit does not have is answered with PART_MISSING.",
        reports_missing_parts},
-      {"H7", "CONFIGURE before the first HELLO after a reset: CONFIGURE_NO_SESSION.",
+      {"H7", "CONFIGURE before the first HELLO after a reset is refused: CONFIGURE_NO_SESSION.",
        refuses_configure_before_hello},
       {"H12", "configuration_hash is that of HELLO_REPLY and all descriptions.",
        hashes_configuration},

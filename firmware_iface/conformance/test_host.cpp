@@ -87,7 +87,7 @@ void TestHost::write(const Bytes& bytes) {
   const IoResult result = transport_->write(bytes);
   if (result.status == IoStatus::kClosed) throw PortClosed{};
   if (result.size_bytes == bytes.size()) return;
-  throw Failed{"the port took only " + std::to_string(result.size_bytes) + " of " +
+  throw Failed{"the port accepted only " + std::to_string(result.size_bytes) + " of " +
                std::to_string(bytes.size()) + " bytes"};
 }
 

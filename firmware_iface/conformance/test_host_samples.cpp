@@ -76,7 +76,7 @@ void TestHost::take_sample(const Bytes& message, Nanoseconds at) {
   if (!is_good) {
     note_violation("F9", "a sample of type " + hex_text(message.front()) + " with " +
                              std::to_string(message.size()) +
-                             " bytes is not of the format that CONFIGURE asked for");
+                             " bytes is not of the format that CONFIGURE requested");
     return;
   }
   const sample_report& report = sample.report;

@@ -36,7 +36,7 @@ std::optional<std::int64_t> measured_ttl_us(TestHost& host, int ttl_ms) {
     const std::int64_t elapsed_us = sample.time_us - answered.time_us;
     if (sample.is_tripped()) {
       expect((sample.report.fault_flags & FAULT_TTL) != 0,
-             "the unit trips, but for " + fault_names(sample.report.fault_flags));
+             "the unit trips, but with the cause " + fault_names(sample.report.fault_flags));
       expect(has_driven, "the COMMAND never drives");
       return elapsed_us;
     }
@@ -87,7 +87,7 @@ Figure rejected_prolongs_nothing(TestHost& host) {
     const std::int64_t elapsed_us = sample.time_us - answered_us;
     if (sample.is_tripped()) {
       expect((sample.report.fault_flags & FAULT_TTL) != 0,
-             "the unit trips, but for " + fault_names(sample.report.fault_flags));
+             "the unit trips, but with the cause " + fault_names(sample.report.fault_flags));
       return {static_cast<double>(elapsed_us) * 1e-3, "ms",
               std::to_string(rejections) + " rejections"};
     }
@@ -123,7 +123,7 @@ void expect_ttl_trips(TestHost& host, int ttl_ms) {
     expect(!sample.is_driving(), "a COMMAND with ttl_ms " + std::to_string(ttl_ms) + " drives");
     if (!sample.is_tripped()) continue;
     expect((sample.report.fault_flags & FAULT_COMMAND) != 0,
-           "a COMMAND with ttl_ms " + std::to_string(ttl_ms) + " trips, but for " +
+           "a COMMAND with ttl_ms " + std::to_string(ttl_ms) + " trips, but with the cause " +
                fault_names(sample.report.fault_flags));
     return;
   }
@@ -139,7 +139,7 @@ Figure ttl_above_max_trips(TestHost& host) {
   const int ttl_max_ms = host.facts().ttl_max_ms;
   host.begin_armed();
   host.drive(ttl_max_ms);  // the longest one must be accepted
-  if (ttl_max_ms == 255) throw NotTested{"ttl_max_ms is 255, COMMAND cannot ask for more"};
+  if (ttl_max_ms == 255) throw NotTested{"ttl_max_ms is 255, COMMAND cannot request more"};
   expect_ttl_trips(host, ttl_max_ms + 1);
   expect_ttl_trips(host, 255);
   return {ttl_max_ms + 1.0, "ms", "tripped, " + std::to_string(ttl_max_ms) + " accepted"};
@@ -157,7 +157,7 @@ Figure trips_at_once(TestHost& host) {
     expect(sample.time_us < driving.time_us + 1'000'000, "COMMAND_TRIP does not trip");
   }
   expect((sample.report.fault_flags & FAULT_HOST) != 0,
-         "the unit trips, but for " + fault_names(sample.report.fault_flags));
+         "the unit trips, but with the cause " + fault_names(sample.report.fault_flags));
   return {static_cast<double>(sample.time_us - driving.time_us) * 1e-3, "ms",
           "from the sample answered"};
 }
@@ -252,7 +252,7 @@ Figure reports_trips_once(TestHost& host) {
   host.begin_armed();
   host.drive(ttl_ms);
   host.samples_for(1ms * ttl_ms + 50ms);
-  judge(flags_now(), {"a time to live that ran out", FAULT_TTL, ttl_ms});
+  judge(flags_now(), {"an expired time to live", FAULT_TTL, ttl_ms});
 
   host.begin_armed();
   host.drive(host.time_to_live_ms(100));
@@ -286,7 +286,7 @@ std::vector<Check> time_to_live_checks() {
   return {
       {"C3a", "A COMMAND with ttl_ms 0 trips (FAULT_COMMAND).", ttl_zero_trips},
       {"C3b", "A COMMAND with ttl_ms above ttl_max_ms trips (FAULT_COMMAND).", ttl_above_max_trips},
-      {"C5", "A rejected COMMAND prolongs no time to live.", rejected_prolongs_nothing},
+      {"C5", "A rejected COMMAND does not extend the time to live.", rejected_prolongs_nothing},
       {"C6", "The unit drives as long as COMMANDs come in time.", drives_while_commands_come},
       {"C8", "ttl_ms after the latch of the sample answered the unit trips (FAULT_TTL).",
        ttl_counts_from_sample},
@@ -296,7 +296,7 @@ std::vector<Check> time_to_live_checks() {
 std::vector<Check> trip_checks() {
   return {
       {"S2a", "The unit starts tripped (FAULT_BOOT).", starts_tripped},
-      {"S2b", "A tripped unit does not drive, whatever COMMANDs come.", tripped_does_not_drive},
+      {"S2b", "A tripped unit does not drive, for any COMMAND.", tripped_does_not_drive},
       {"C2b", "COMMAND_TRIP trips at once (FAULT_HOST).", trips_at_once},
       {"H3e", "HELLO while driving trips (FAULT_SESSION).", hello_while_driving_trips},
       {"S5", "Each trip is reported once in FAULT, with its cause, detail, sample and time.",

@@ -25,18 +25,19 @@ std::string hex(std::uint64_t value) {
 // Returns what is wrong with a unit's description; empty if it is usable.
 std::string find_fault(const hello_reply& reply) {
   if (reply.encoder_count < 1 || reply.encoder_count > ENCODERS_MAX) {
-    return "reports " + std::to_string(reply.encoder_count) + " encoders; 1 to " +
-           std::to_string(ENCODERS_MAX) + " are possible";
+    return "reports " + std::to_string(reply.encoder_count) +
+           " encoders; this program supports 1 to " + std::to_string(ENCODERS_MAX);
   }
   if (reply.motor_count > MOTORS_MAX) {
-    return "reports " + std::to_string(reply.motor_count) + " motors; at most " +
-           std::to_string(MOTORS_MAX) + " are possible";
+    return "reports " + std::to_string(reply.motor_count) +
+           " motors; this program supports at most " + std::to_string(MOTORS_MAX);
   }
   if (reply.tick_rate_Hz == 0) return "reports a tick rate of 0 Hz";
   if (reply.ttl_max_ms == 0) return "reports a longest time to live of 0 ms";
   if (reply.inertial_count > INERTIAL_SENSORS_MAX) {
-    return "reports " + std::to_string(reply.inertial_count) + " inertial sensors; at most " +
-           std::to_string(INERTIAL_SENSORS_MAX) + " are possible";
+    return "reports " + std::to_string(reply.inertial_count) +
+           " inertial sensors; this program supports at most " +
+           std::to_string(INERTIAL_SENSORS_MAX);
   }
   for (int k = 0; k < reply.inertial_count; ++k) {
     if (reply.inertial_ticks[k] == 0) {
@@ -52,7 +53,7 @@ std::string find_fault(const describe_reply& reply) {
   const std::string part = (is_motor ? "motor " : "encoder ") + std::to_string(reply.index);
   if (reply.description.kind > (is_motor ? MOTOR_AMPERE : ENCODER_ABSOLUTE)) {
     return "describes " + part + " as of kind " + std::to_string(reply.description.kind) +
-           ", which this program does not know";
+           ", which this program does not support";
   }
   if (is_motor && reply.description.scale == 0) return "reports a command range of 0 for " + part;
   return {};
@@ -158,13 +159,13 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   const std::string& port = transport_->report().description;
   if (answer.protocol_version != PROTOCOL_VERSION) {
     const bool is_older = answer.protocol_version < PROTOCOL_VERSION;
-    return Error{ErrorCode::kProtocolVersion,
-                 port + ": the unit speaks protocol version " +
-                     std::to_string(answer.protocol_version) + ", this program version " +
-                     std::to_string(PROTOCOL_VERSION) +
-                     (is_older ? "; flash the unit with the firmware of this release, "
-                                 "firmware_iface/firmware (docs/how-to/build-a-unit.md)"
-                               : "; install the release of rigcal that the unit's firmware is of")};
+    return Error{
+        ErrorCode::kProtocolVersion,
+        port + ": the unit uses protocol version " + std::to_string(answer.protocol_version) +
+            ", this program version " + std::to_string(PROTOCOL_VERSION) +
+            (is_older ? "; flash the unit with the firmware of this release, "
+                        "firmware_iface/firmware (docs/how-to/build-a-unit.md)"
+                      : "; install the release of rigcal that matches the unit's firmware")};
   }
   if (answer.layout_hash != LAYOUT_HASH) {
     return Error{ErrorCode::kLayoutMismatch, port + ": the unit was built with message layout " +
@@ -256,15 +257,15 @@ Status UnitLink::check_inertial(const StreamSettings& stream) const {
     std::string sensor = transport_->report().description + ": inertial sensor ";
     sensor += std::to_string(k);
     if (static_cast<int>(k) >= facts_.inertial_count) {
-      return Error{ErrorCode::kUnitRefused, sensor + " is asked for, but the unit has " +
+      return Error{ErrorCode::kUnitRefused, sensor + " is requested, but the unit has " +
                                                 std::to_string(facts_.inertial_count)};
     }
     if (divider < 0 || divider > 255 || divider * stream.divider % facts_.inertial_ticks[k] != 0) {
       return Error{ErrorCode::kUnitRefused,
-                   sensor + " is asked for every " + std::to_string(divider) + " samples of " +
+                   sensor + " is requested every " + std::to_string(divider) + " samples of " +
                        std::to_string(stream.divider) + " ticks, but the unit reads it every " +
                        std::to_string(facts_.inertial_ticks[k]) +
-                       " ticks; give it a divider from 1 to 255 that makes a multiple of these"};
+                       " ticks; choose a divider from 1 to 255 that gives a multiple of these"};
     }
   }
   return success();
@@ -275,14 +276,14 @@ Status UnitLink::check_possible(const StreamSettings& stream) const {
     return Error{ErrorCode::kUnitRefused, transport_->report().description + ": " + what};
   };
   if (stream.divider < 1 || stream.divider > 255) {
-    return refuse("divider " + std::to_string(stream.divider) + "; 1 to 255 are possible");
+    return refuse("divider " + std::to_string(stream.divider) + "; choose a value from 1 to 255");
   }
   if (stream.command_age_ticks < 1 || stream.command_age_ticks > 255) {
     return refuse("command_age_ticks " + std::to_string(stream.command_age_ticks) +
-                  "; 1 to 255 are possible");
+                  "; choose a value from 1 to 255");
   }
   if (stream.host_paced && !facts_.can_be_host_paced) {
-    return refuse("the unit cannot do host-paced sampling");
+    return refuse("the unit does not support host-paced sampling");
   }
   if (stream.marks && !facts_.can_mark) {
     return refuse("the unit reads no index pulses or home switches");
@@ -290,7 +291,7 @@ Status UnitLink::check_possible(const StreamSettings& stream) const {
   if (!stream.compact) return success();
   const sample_shape of_unit{static_cast<std::uint8_t>(facts_.encoder_count),
                              static_cast<std::uint8_t>(facts_.motor_count), stream.marks};
-  if (!facts_.can_compact) return refuse("the unit cannot do the compact format");
+  if (!facts_.can_compact) return refuse("the unit does not support the compact format");
   if (!sample_shape_is_compact(of_unit)) {
     return refuse("the compact format has one motor, at most " +
                   std::to_string(COMPACT_ENCODERS_MAX) +
@@ -299,7 +300,7 @@ Status UnitLink::check_possible(const StreamSettings& stream) const {
   for (const EncoderFacts& encoder : facts_.encoder) {
     if (encoder.modulus <= (1U << kCompactBits.encoder_counts)) continue;
     return refuse("an encoder counts modulo " + std::to_string(encoder.modulus) +
-                  ", which the compact format's 24 bits do not hold; use the full format");
+                  ", more than the 24 bits of the compact format; use the full format");
   }
   return success();
 }

@@ -160,7 +160,7 @@ Result<Descriptor> claim_link(const fs::path& link) {
   }
   if (claim.is_open() && errno == EADDRINUSE) {
     return Error{ErrorCode::kPortBusy, link.string() +
-                                           ": another rigcal-sim serves it; end that one, or "
+                                           ": is in use by another rigcal-sim; end that one, or "
                                            "choose another path"};
   }
   return Error{ErrorCode::kPortFailed, link.string() + ": " + describe_errno(errno)};
@@ -176,7 +176,7 @@ Status clear_link(const fs::path& link) {
   if (!left_behind) {
     return Error{ErrorCode::kPortBusy,
                  link.string() +
-                     ": exists already and is no link of rigcal-sim; choose another "
+                     ": exists already and is not a link of rigcal-sim; choose another "
                      "path"};
   }
   fs::remove(link, error);

@@ -131,37 +131,39 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{
-      "A conversion unit made of software, with a simulated rig attached. Prints the URL a host\n"
-      "opens, serves until Ctrl-C, then prints what it counted.\n\n"
-      "  rigcal-sim --config configs/sim-furuta.textproto --link /tmp/rig0",
+      "A simulated conversion unit with a simulated rig. Prints the URL that a host opens, "
+      "runs\nuntil Ctrl-C, then prints its counters.\n\n  rigcal-sim --config "
+      "configs/sim-furuta.textproto --link /tmp/rig0",
       "rigcal-sim"};
   app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
-  app.footer("Exit status: 0 ended as asked, 1 bad input or usage, or a port or file that failed.");
+  app.footer(
+      "Exit status: 0 ended on request, 1 invalid input or usage, or an error of a port or file.");
   app.add_option("--config", options.config, "Simulation file (text format of proto/sim.proto)")
       ->required();
   CLI::Option* link =
-      app.add_option("--link", options.link, "Path at which the pseudo-terminal can be found");
+      app.add_option("--link", options.link, "Path of a symbolic link to the pseudo-terminal");
   app.add_option("--tcp", options.tcp,
                  "Serve TCP on [HOST:]PORT instead of a pseudo-terminal; 0 picks a port")
       ->excludes(link);
   app.add_option("--truth", options.truth,
-                 "Write the exact motion to this CSV file, and the parameters beside it");
-  app.add_option("--duration", options.duration_s, "Stop after so many seconds")
+                 "Write the true motion to this CSV file, and the parameters to FILE.textproto");
+  app.add_option("--duration", options.duration_s, "Stop after this time [s]")
       ->check(proto::number_from_to(1e-3, kDuration_s_max));
   app.add_option("--baud", options.overrides.baud_rate,
-                 "Pace bytes to this baud rate; 0: do not (instead of the file's)")
+                 "Limit bytes to this baud rate, overriding the file; 0: no limit")
       ->check(CLI::Range(0, kBaudRate_max));
   app.add_option("--clock-ppm", options.overrides.clock_error_ppm,
-                 "Rate error of the unit's clock (instead of the file's)")
+                 "Rate error of the unit's clock [ppm], overriding the file")
       ->check(proto::number_from_to(-kClockError_ppm_max, kClockError_ppm_max));
   app.add_option("--priority", options.priority,
-                 "SCHED_FIFO priority to ask for, below that of rigcal-daq; 0: none")
+                 "SCHED_FIFO priority, below that of rigcal-daq; 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 99));
   app.add_flag("--hand", options.hand,
                "Move the rig by lines on standard input: JOINT ANGLE_RAD [SECONDS] turns a joint, "
                "counted from 1, and holds the rig; release lets go");
-  app.add_option("--seed", options.overrides.seed, "Seed of all faults (instead of the file's)");
+  app.add_option("--seed", options.overrides.seed,
+                 "Seed of all random faults, overriding the file");
   return proto::run_program(app, argc, argv, kBadInput, [&] {
     struct sigaction action {};
     action.sa_handler = request_stop;

@@ -28,7 +28,7 @@ std::ofstream create(const std::string& path) {
   if (made >= 0) ::close(made);
   std::ofstream out(path);
   if (made < 0 || !out) {
-    throw std::runtime_error(path + ": cannot be written; does its folder exist?");
+    throw std::runtime_error(path + ": cannot be written; check that its folder exists");
   }
   return out;
 }
@@ -76,7 +76,8 @@ void TruthFile::write(const Truth& truth) {
 void TruthFile::close() {
   out_.close();
   if (!out_)
-    throw std::runtime_error(path_ + ": not all of it could be written; is the disk full?");
+    throw std::runtime_error(path_ +
+                             ": could not be written completely; check the free disk space");
 }
 
 }  // namespace firmware_iface::sim

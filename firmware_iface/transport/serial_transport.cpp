@@ -66,8 +66,9 @@ Error open_error(const std::string& path, sp_return result) {
     case ENOENT:
     case ENODEV:
     case ENXIO:
-      return {ErrorCode::kPortNotFound,
-              path + ": no such port; plug the unit in and look: ls -l /dev/serial/by-id"};
+      return {
+          ErrorCode::kPortNotFound,
+          path + ": no such port; connect the unit and list ports with: ls -l /dev/serial/by-id"};
     case EBUSY:
       return {ErrorCode::kPortBusy, path + ": another program has it open exclusively"};
     case EACCES:
@@ -89,7 +90,7 @@ std::string configure(sp_port* port, int baud_rate) {
   if (sp_set_parity(port, SP_PARITY_NONE) != SP_OK) return "the driver refuses no parity";
   if (sp_set_stopbits(port, 1) != SP_OK) return "the driver refuses 1 stop bit";
   if (sp_set_flowcontrol(port, SP_FLOWCONTROL_NONE) != SP_OK) {
-    return "the driver refuses to go without flow control";
+    return "the driver cannot disable flow control";
   }
   return {};
 }

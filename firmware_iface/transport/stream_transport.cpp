@@ -112,7 +112,7 @@ Result<std::unique_ptr<Transport>> open_tcp(const Url& url) {
   if (!split_host_port(url.address, host, port)) {
     return Error{
         ErrorCode::kBadUrl,
-        "\"" + url.text + "\": expected tcp://host:port, a port being a number from 1 to 65535"};
+        "\"" + url.text + "\": expected tcp://host:port, with a port number from 1 to 65535"};
   }
 
   asio::io_context context;
@@ -129,7 +129,7 @@ Result<std::unique_ptr<Transport>> open_tcp(const Url& url) {
   if (error) {
     return Error{error == asio::error::connection_refused ? ErrorCode::kPortNotFound
                                                           : ErrorCode::kPortFailed,
-                 url.address + ": " + error.message() + "; is the server running?"};
+                 url.address + ": " + error.message() + "; check that the server is running"};
   }
   // Our frames are much smaller than a segment; collected, they would arrive in bunches.
   socket.set_option(asio::ip::tcp::no_delay(true), error);

@@ -14,7 +14,7 @@ Status lock_terminal(int fd, const std::string& path) {
     if (errno == EWOULDBLOCK) {
       return Error{ErrorCode::kPortBusy,
                    path + ": another program has locked it; end that program first (fuser " + path +
-                       " names it)"};
+                       " shows it)"};
     }
     return Error{ErrorCode::kPortFailed, path + ": flock: " + describe_errno(errno)};
   }

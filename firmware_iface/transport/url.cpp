@@ -20,7 +20,7 @@ Result<Url> parse_url(const std::string& text) {
   if (rest.starts_with("//")) rest = rest.substr(2);
   const std::size_t question = rest.find('?');
   url.address = rest.substr(0, question);
-  if (url.address.empty()) return bad("nothing after \"" + url.scheme + ":\"");
+  if (url.address.empty()) return bad("no address after \"" + url.scheme + ":\"");
   if (question == std::string::npos) return url;
   std::istringstream options(rest.substr(question + 1));
   for (std::string option; std::getline(options, option, '&');) {

@@ -56,7 +56,7 @@ Status FrameDecoder::begin_payload() {
   }
   const auto type = static_cast<std::uint32_t>(tag >> 3);
   const FrameLimit* limit = find_limit(limits_, type);
-  if (limit == nullptr) return fail(ErrorCode::kDamaged, describe(type) + " is not known here");
+  if (limit == nullptr) return fail(ErrorCode::kDamaged, describe(type) + " is unknown");
   if (payload_size_ > limit->size_bytes_max) {
     return fail(ErrorCode::kTooLarge, describe(type) + " has " + std::to_string(payload_size_) +
                                           " bytes, more than the allowed " +

@@ -215,7 +215,8 @@ Status write_file(const Recording& recording, const std::string& mat_path) {
   {
     const OpenMat file(Mat_CreateVer(part.c_str(), kFileText, MAT_FT_MAT5), Mat_Close);
     if (!file || !MatWriter(recording, *file).write()) {
-      return Error{ErrorCode::kInputOutput, part + ": cannot write; is the disk full?"};
+      return Error{ErrorCode::kInputOutput,
+                   part + ": cannot be written; check the free disk space"};
     }
   }
   return publish_part(mat_path);

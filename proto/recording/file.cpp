@@ -48,7 +48,7 @@ Status sync_parent(const std::string& path) {
   const std::string folder = parent.empty() ? "." : parent.string();
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
-    return system_error(folder, "cannot make the new name durable", errno);
+    return system_error(folder, "cannot sync the new name to disk", errno);
   }
   return success();
 }
@@ -57,10 +57,10 @@ Status sync_parent(const std::string& path) {
 Status give_name(const std::string& path) {
   const std::string part = part_path(path);
   if (::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
-    if (errno != EINVAL) return system_error(path, "cannot give the file its name", errno);
+    if (errno != EINVAL) return system_error(path, "cannot rename the finished file", errno);
     // Network file systems lack RENAME_NOREPLACE; link() does not replace either.
     if (::link(part.c_str(), path.c_str()) != 0) {
-      return system_error(path, "cannot give the file its name", errno);
+      return system_error(path, "cannot rename the finished file", errno);
     }
     ::unlink(part.c_str());
   }
@@ -93,7 +93,7 @@ class PosixOutputFile final : public OutputFile {
 
   Status truncate(std::uint64_t size_bytes) override {
     if (::ftruncate(file_.get(), static_cast<off_t>(size_bytes)) != 0) {
-      return system_error(part_path(path_), "cannot cut back", errno);
+      return system_error(part_path(path_), "cannot truncate", errno);
     }
     size_bytes_ = size_bytes;
     reserved_end_ = 0;
@@ -116,7 +116,7 @@ class PosixOutputFile final : public OutputFile {
 
   Status sync() override {
     if (::fdatasync(file_.get()) != 0) {
-      return system_error(part_path(path_), "cannot make durable", errno);
+      return system_error(part_path(path_), "cannot sync to disk", errno);
     }
     return check_still_there(part_path(path_));
   }
@@ -178,7 +178,7 @@ Status check_free(const std::string& path) {
   }
   if (is_being_written(part_path(path))) {
     return Error{ErrorCode::kExists, part_path(path) +
-                                         ": is being written by another program right now; "
+                                         ": is being written by another program; "
                                          "choose another name, or wait until it has ended"};
   }
   if (::access(part_path(path).c_str(), F_OK) == 0) {
@@ -192,7 +192,7 @@ Status check_free(const std::string& path) {
 Status publish_part(const std::string& path) {
   const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.get() < 0 || ::fsync(file.get()) != 0) {
-    return system_error(part_path(path), "cannot make durable", errno);
+    return system_error(part_path(path), "cannot sync to disk", errno);
   }
   return give_name(path);
 }

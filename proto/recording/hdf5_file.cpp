@@ -169,11 +169,12 @@ Hdf5File::Hdf5File(const std::string& path) : path_(path) {
   std::error_code unknown;
   const auto size = std::filesystem::file_size(path, unknown);
   if (unknown) throw InputError(path + ": cannot be opened: " + unknown.message());
-  if (size > kTableSizeMax) throw InputError(path + ": is larger than 1 GiB; cut it");
+  if (size > kTableSizeMax) throw InputError(path + ": is larger than 1 GiB; save a part of it");
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the caller reports errors
   file_ = std::make_shared<const Hdf5Handle>(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
                                              H5Fclose);
-  if (!file_->valid()) throw InputError(path + ": is no HDF5 file, or damaged; save it again");
+  if (!file_->valid())
+    throw InputError(path + ": is not an HDF5 file, or is damaged; save it again");
   ColumnList list(columns_);
   list.add_group(file_->id(), "", 0);
   has_blocks_ = list.has_blocks();
@@ -210,7 +211,7 @@ std::vector<double> Hdf5File::read(const Column& column) const {
            H5Dread(set.id(), type.id(), memory.id(), space.id(), H5P_DEFAULT, values.data()) >= 0;
   }
   if (!fine) {
-    throw InputError(path_ + ": data set '" + column.name + "' is damaged; save the file again");
+    throw InputError(path_ + ": data set \"" + column.name + "\" is damaged; save the file again");
   }
   return values;
 }

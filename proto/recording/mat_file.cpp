@@ -120,11 +120,12 @@ MatFile::MatFile(const std::string& path) : path_(path), file_(nullptr, Mat_Clos
   std::error_code unknown;
   const auto size = std::filesystem::file_size(path, unknown);
   if (unknown) throw InputError(path + ": cannot be opened: " + unknown.message());
-  if (size > kTableSizeMax) throw InputError(path + ": is larger than 1 GiB; cut it");
+  if (size > kTableSizeMax) throw InputError(path + ": is larger than 1 GiB; save a part of it");
   Mat_LogInitFunc("rigcal", be_silent);
   file_.reset(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
   if (!file_) {
-    throw InputError(path + ": is no MAT file, or damaged; save it again with save -v7 or -v7.3");
+    throw InputError(path +
+                     ": is not a MAT file, or is damaged; save it again with save -v7 or -v7.3");
   }
   list_variables();
 }
@@ -145,7 +146,7 @@ void MatFile::list_variables() {
 }
 
 void MatFile::fail(const std::string& name, const std::string& what) const {
-  throw InputError(path_ + ": variable '" + name + "' " + what);
+  throw InputError(path_ + ": variable \"" + name + "\" " + what);
 }
 
 const MatFile::Variable* MatFile::find(const std::string& name) const {
@@ -156,7 +157,7 @@ const MatFile::Variable* MatFile::find(const std::string& name) const {
 std::vector<double> MatFile::read(const std::string& name) const {
   const Variable* const known = find(name);
   if (known == nullptr) fail(name, "is missing");
-  if (!known->is_numeric) fail(name, "is no full matrix of real numbers; save it as one");
+  if (!known->is_numeric) fail(name, "is not a full matrix of real numbers; save it as one");
   Mat_Rewind(file_.get());
   const VariableInfo variable = owned(Mat_VarRead(file_.get(), name.c_str()));
   const std::size_t count = known->rows * known->columns;
@@ -175,12 +176,13 @@ std::vector<std::string> MatFile::read_texts(const std::string& name) const {
   const VariableInfo variable = owned(Mat_VarRead(file_.get(), name.c_str()));
   if (!variable) fail(name, "is damaged; save the file again");
   if (variable->class_type == MAT_C_CHAR) return {text_of(*variable)};
-  if (variable->class_type != MAT_C_CELL) fail(name, "is no cell of texts");
+  if (variable->class_type != MAT_C_CELL) fail(name, "is not a cell array of texts");
   std::vector<std::string> texts;
   const std::size_t count = std::min(element_count(*variable), kVariablesMax);
   for (std::size_t k = 0; k < count; ++k) {
     const matvar_t* const cell = Mat_VarGetCell(variable.get(), static_cast<int>(k));
-    if (cell == nullptr || cell->class_type != MAT_C_CHAR) fail(name, "is no cell of texts");
+    if (cell == nullptr || cell->class_type != MAT_C_CHAR)
+      fail(name, "is not a cell array of texts");
     texts.push_back(text_of(*cell));
   }
   return texts;

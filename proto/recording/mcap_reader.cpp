@@ -151,8 +151,8 @@ Status Scanner::read_content(std::uint64_t offset, std::uint64_t size) {
 Status Scanner::read_opening() {
   std::array<std::uint8_t, kMcapMagic.size()> magic{};
   const std::string remedy =
-      "; give a recording of rigcal-daq or a ROS 2 bag in one file, or, of another kind, its own "
-      "ending (.csv, .mat, .h5)";
+      "; give a recording of rigcal-daq or a single-file ROS 2 bag; files of other formats need "
+      "their own extension (.csv, .mat, .h5)";
   if (size_ < magic.size())
     return Error{ErrorCode::kDamaged, "too short to be an MCAP file" + remedy};
   if (Status read = file_.read(0, magic); !read.ok()) return read;
@@ -259,7 +259,7 @@ std::optional<std::string> Scanner::check_chunk(const McapChunk& chunk,
       const auto message = parse_message(record);
       if (!message || !(content.declarations.channels.contains(message->channel_id) ||
                         declarations_.channels.contains(message->channel_id))) {
-        return "a message is on no declared channel";
+        return "a message has an undeclared channel";
       }
       if (message->log_time_ns < chunk.start_time_ns || message->log_time_ns > chunk.end_time_ns) {
         return "a message is outside its chunk's time";
@@ -293,9 +293,9 @@ Result<bool> Scanner::expand(McapChunk& chunk) {
       "; save the file uncompressed first, for example with 'mcap filter --output-compression "
       "none'";
   if (!is_known_compression(chunk.compression)) {
-    return Error{
-        ErrorCode::kUnsupported,
-        "chunks compressed with '" + std::string(chunk.compression) + "' are not read" + remedy};
+    return Error{ErrorCode::kUnsupported, "chunks compressed with \"" +
+                                              std::string(chunk.compression) +
+                                              "\" are not supported" + remedy};
   }
   if (chunk.uncompressed_size > kRecordSizeMax) {
     return Error{ErrorCode::kUnsupported, "a compressed chunk expands to more than 64 MiB" +

@@ -127,7 +127,7 @@ Status verify(const std::string& path, std::uint64_t message_count, std::uint32_
   if (!scan.value().intact() || scan.value().message_count != message_count ||
       digester.digest() != digest) {
     return Error{ErrorCode::kVerifyMismatch,
-                 path + ": reads back differently from what was written"};
+                 path + ": data read back differ from the written data"};
   }
   return success();
 }

@@ -21,9 +21,13 @@ namespace {
 constexpr std::size_t kEventsShown = 100;
 
 constexpr std::array<const char*, kGapCauseCount> kCauseNames = {
-    "for an unknown reason",     "lost on the link",    "dropped as the recorder was late",
-    "lost while the unit reset", "not written to disk", "not streamed",
-    "missing without a notice"};
+    "for an unknown reason",
+    "lost on the link",
+    "dropped because the recorder was late",
+    "lost while the unit reset",
+    "not written to disk",
+    "not streamed",
+    "missing for an unrecorded reason"};
 
 class Inspector final : public RecordingVisitor {
  public:
@@ -177,7 +181,7 @@ void append_quality(const RecordingInfo& info, std::string& text) {
     append_line(text, "%10.3f s %s: %s", event.timestamp_s, event.name.c_str(), event.text.c_str());
   }
   if (info.event_count > info.events.size()) {
-    append_line(text, "            and %llu events more",
+    append_line(text, "            and %llu more events",
                 static_cast<unsigned long long>(info.event_count - info.events.size()));
   }
   for (const std::string& name : info.attachments) {
@@ -186,15 +190,15 @@ void append_quality(const RecordingInfo& info, std::string& text) {
 }
 
 void append_condition(const RecordingInfo& info, std::string& text) {
-  if (info.interrupted) append_line(text, "ending      declared by nobody: the recorder died");
+  if (info.interrupted) append_line(text, "ending      interrupted: the recorder died");
   const McapScan& container = info.scan.container;
   if (container.intact() && info.scan.unreadable_count == 0) {
-    append_line(text, "condition   finished, every checksum right");
+    append_line(text, "condition   complete, all checksums correct");
     return;
   }
   append_line(text,
-              "condition   %s; %llu chunks damaged, %llu bytes skipped, %llu messages refused",
-              container.finished ? "finished" : "cut off: 'rigcal recover' makes it whole",
+              "condition   %s; %llu chunks damaged, %llu bytes skipped, %llu messages rejected",
+              container.finished ? "complete" : "incomplete: repair it with 'rigcal recover'",
               static_cast<unsigned long long>(container.damaged_chunk_count),
               static_cast<unsigned long long>(container.skipped_bytes),
               static_cast<unsigned long long>(info.scan.unreadable_count));

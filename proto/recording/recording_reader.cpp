@@ -185,8 +185,8 @@ Result<RecordingScan> scan(const InputFile& file, Decoder& decoder) {
   if (!container.ok()) return container.error();
   if (!decoder.finish()) {
     return Error{ErrorCode::kDamaged,
-                 "an MCAP file, but not a recording of this program: metadata record '" +
-                     std::string(kHeaderMetadata) + "' with format_version " +
+                 "an MCAP file, but not a recording of this program: metadata record \"" +
+                     std::string(kHeaderMetadata) + "\" with format_version " +
                      std::string(kFormatVersion) +
                      " is missing or damaged; give what rigcal-daq recorded, an undamaged copy of "
                      "it, a ROS 2 bag with sensor_msgs/msg/JointState, or the data as CSV"};
@@ -229,9 +229,9 @@ Result<RecordingScan> check_recording(const InputFile& file) {
 
 Result<Recording> read_recording(const InputFile& file, std::uint64_t size_bytes_max) {
   if (file.size_bytes() > size_bytes_max) {
-    return Error{ErrorCode::kTooLarge, "has " + std::to_string(file.size_bytes()) +
-                                           " bytes, more than the " +
-                                           std::to_string(size_bytes_max) + " read into memory"};
+    return Error{ErrorCode::kTooLarge,
+                 "has " + std::to_string(file.size_bytes()) + " bytes, more than the " +
+                     std::to_string(size_bytes_max) + " that can be read into memory"};
   }
   Recording recording;
   Collector collector(recording);

@@ -26,7 +26,8 @@ class EndFinder final : public RecordingVisitor {
 
 std::string ttl_text(const RecordingHeader& header) {
   const auto ttl_ms = header.facts.find("ttl_ms");
-  return ttl_ms == header.facts.end() ? "its ttl" : "its ttl of " + ttl_ms->second + " ms";
+  return ttl_ms == header.facts.end() ? "its time to live"
+                                      : "its time to live of " + ttl_ms->second + " ms";
 }
 
 McapAddition addition_of(const RecordingHeader& header, const Event& event) {
@@ -47,7 +48,7 @@ Event interruption_event(const RecordingHeader& header, const std::optional<Samp
   event.kind = driving ? EventKind::kTrip : EventKind::kOperator;
   event.name = kInterruptedEvent;
   event.text = "The recorder ended here without finishing the recording; ";
-  event.text += driving ? "the unit was driving, and without commands it switches its output off "
+  event.text += driving ? "the unit was driving; without commands it switches its output off "
                           "within " +
                               ttl_text(header) + "."
                         : "the unit was not driving.";

@@ -19,7 +19,7 @@ std::string text_of(double number) {
 // Written such that a NaN fails.
 RuleBreach breach_of_time(const std::string& what, double timestamp_s) {
   if (std::abs(timestamp_s) <= kTimeMax_s) return std::nullopt;
-  return what + " has the time " + text_of(timestamp_s) + " s; times lie within " +
+  return what + " has the time " + text_of(timestamp_s) + " s; times must lie within " +
          text_of(kTimeMax_s) + " s of the recording's start";
 }
 
@@ -174,35 +174,35 @@ RuleBreach breach_of_epoch(std::int64_t epoch_unix_ns) {
   if (epoch_unix_ns >= -kEpochMax_unix_ns && epoch_unix_ns <= kEpochMax_unix_ns) {
     return std::nullopt;
   }
-  return "epoch_unix_ns is " + std::to_string(epoch_unix_ns) + "; a recording starts within " +
+  return "epoch_unix_ns is " + std::to_string(epoch_unix_ns) + "; a recording must start within " +
          std::to_string(kEpochMax_unix_ns) + " ns of 1970";
 }
 
 RuleBreach breach_of(const RecordingHeader& header) {
   const std::string names = join_names(header.hinges);
   if (header.hinges.empty() || parse_hinges(names) != header.hinges) {
-    return "the hinges '" + names + "' are not 1 to " + std::to_string(kChannelCountMax) +
+    return "the joint names \"" + names + "\" must be 1 to " + std::to_string(kChannelCountMax) +
            " different names without commas";
   }
   const std::string slides = join_names(header.slides);
   if (parse_slides(slides, header.hinges) != header.slides) {
-    return "the joints that slide, '" + slides + "', are not different ones of the hinges '" +
-           names + "'";
+    return "the sliding joints \"" + slides + "\" must be different ones of the joints \"" + names +
+           "\"";
   }
   const std::string motors = join_names(header.motors);
   if (parse_motors(motors) != header.motors) {
-    return "the motors '" + motors + "' are not at most " + std::to_string(kMotorCountMax) +
+    return "the motor names \"" + motors + "\" must be at most " + std::to_string(kMotorCountMax) +
            " different names without commas";
   }
   const std::string units = join_names(header.command_units);
   const auto has_comma = [](const std::string& unit) { return unit.find(',') != unit.npos; };
   if (!header.command_units.empty() && (header.command_units.size() != header.motors.size() ||
                                         std::ranges::any_of(header.command_units, has_comma))) {
-    return "the units '" + units + "' are not one without commas for each motor";
+    return "the command units \"" + units + "\" must be one per motor, without commas";
   }
   const std::string sensors = join_names(header.inertial_sensors);
   if (parse_inertial_sensors(sensors) != header.inertial_sensors) {
-    return "the inertial sensors '" + sensors + "' are not at most " +
+    return "the inertial sensor names \"" + sensors + "\" must be at most " +
            std::to_string(kInertialCountMax) + " different names without commas";
   }
   return breach_of_epoch(header.epoch_unix_ns);
@@ -212,18 +212,18 @@ RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
   const std::string what = "sample " + std::to_string(sample.sequence);
   if (sample.channel_count != shape_.hinges) {
     return what + " has " + std::to_string(sample.channel_count) +
-           " channels, but the recording names " + std::to_string(shape_.hinges) + " hinges";
+           " channels, but the recording has " + std::to_string(shape_.hinges) + " joints";
   }
   if (sample.sequence >= kSequenceMax) {
-    return what + " is numbered beyond " + std::to_string(kSequenceMax);
+    return what + " is above the largest sample number " + std::to_string(kSequenceMax);
   }
   if (has_last_ && sample.sequence <= last_sequence_) {
-    return what + " follows sample " + std::to_string(last_sequence_) + "; sequences only rise";
+    return what + " follows sample " + std::to_string(last_sequence_) + "; sequences must increase";
   }
   if (has_last_ && sample.timestamp_s < last_timestamp_s_) {
-    return what + " is of " + text_of(sample.timestamp_s) + " s, but sample " +
-           std::to_string(last_sequence_) + " before it of " + text_of(last_timestamp_s_) +
-           " s; time never goes back";
+    return what + " has the time " + text_of(sample.timestamp_s) + " s, but sample " +
+           std::to_string(last_sequence_) + " before it " + text_of(last_timestamp_s_) +
+           " s; times must not decrease";
   }
   return std::nullopt;
 }
@@ -232,7 +232,7 @@ RuleBreach RecordingRules::breach_of_commands(const std::string& what, std::size
                                               const MotorCommands& commands,
                                               const NumberRange& range) const {
   if (count != shape_.commands()) {
-    return what + " has " + std::to_string(count) + " commands, but the recording names " +
+    return what + " has " + std::to_string(count) + " commands, but the recording has " +
            std::to_string(shape_.motors) + " motors";
   }
   for (std::size_t k = 0; k < count; ++k) {
@@ -248,7 +248,7 @@ RuleBreach RecordingRules::take(const Sample& sample) {
     return breach;
   if (sample.device_time_us > kDeviceTimeMax_us || sample.device_time_us < -kDeviceTimeMax_us) {
     return what + " has the unit's time " + std::to_string(sample.device_time_us) +
-           " us, beyond what a unit's clock tells";
+           " us, beyond the range of a unit's clock";
   }
   if (auto breach = breach_of_order(sample)) return breach;
   for (std::size_t c = 0; c < sample.channel_count; ++c) {
@@ -266,15 +266,16 @@ RuleBreach RecordingRules::take(const InertialReading& reading) {
   const std::string what = "the inertial reading of sample " + std::to_string(reading.sequence);
   if (auto breach = breach_of_time(what, reading.timestamp_s)) return breach;
   if (reading.sensor >= shape_.inertial_sensors) {
-    return what + " is of sensor " + std::to_string(reading.sensor) + ", but the recording names " +
-           std::to_string(shape_.inertial_sensors);
+    return what + " is of sensor " + std::to_string(reading.sensor) +
+           ", but the number of sensors is " + std::to_string(shape_.inertial_sensors);
   }
   if (reading.sequence >= kSequenceMax) {
-    return what + " is numbered beyond " + std::to_string(kSequenceMax);
+    return what + " is above the largest sample number " + std::to_string(kSequenceMax);
   }
   std::optional<std::uint64_t>& last = last_readings_[reading.sensor];
   if (last && reading.sequence <= *last) {
-    return what + " follows that of sample " + std::to_string(*last) + "; sequences only rise";
+    return what + " follows the one of sample " + std::to_string(*last) +
+           "; sequences must increase";
   }
   for (const double value : reading.value) {
     if (std::isnan(value)) continue;  // not read
@@ -296,12 +297,12 @@ RuleBreach RecordingRules::take(const Gap& gap) const {
   if (gap.first_sequence <= kSequenceMax && gap.sample_count <= kSequenceMax - gap.first_sequence) {
     return std::nullopt;
   }
-  return what + " has " + std::to_string(gap.sample_count) + " samples, and ends beyond " +
-         std::to_string(kSequenceMax);
+  return what + " has " + std::to_string(gap.sample_count) +
+         " samples and ends above the largest sample number " + std::to_string(kSequenceMax);
 }
 
 RuleBreach RecordingRules::take(const Event& event) const {
-  return breach_of_time("the event '" + event.name.substr(0, 64) + "'", event.timestamp_s);
+  return breach_of_time("the event \"" + event.name.substr(0, 64) + "\"", event.timestamp_s);
 }
 
 RuleBreach RecordingRules::take(const ClockFit& fit) const {

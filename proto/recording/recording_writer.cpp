@@ -164,7 +164,7 @@ class RecordingWriter::Impl {
   }
 
   static Error refusal(const std::string& breach) {
-    return {ErrorCode::kUnsupported, "a recording cannot hold this: " + breach};
+    return {ErrorCode::kUnsupported, "a recording cannot contain this: " + breach};
   }
 
   // Updates the counts of lost data if a chunk has ended.
@@ -240,7 +240,7 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path,
                                                 const RecordingHeader& header,
                                                 const McapWriterOptions& options) {
   if (const auto breach = breach_of(header)) {
-    return Error{ErrorCode::kUnsupported, path + ": cannot be begun: " + *breach};
+    return Error{ErrorCode::kUnsupported, path + ": cannot be started: " + *breach};
   }
   auto file = create_output_file(path);
   if (!file.ok()) return file.error();

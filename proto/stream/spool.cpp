@@ -60,7 +60,7 @@ std::uint64_t parse_name(const fs::path& path) {
 
 // Makes a file durable and forces later reads to the disk: memory differs after a failed fsync.
 Status settle(int descriptor, const std::string& path) {
-  if (::fdatasync(descriptor) != 0) return file_error(path, "cannot make durable", errno);
+  if (::fdatasync(descriptor) != 0) return file_error(path, "cannot sync to disk", errno);
   ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
   return success();
 }
@@ -71,7 +71,7 @@ Status sync_folder(const std::string& folder) {
   const int result = ::fsync(directory);
   const int error_number = errno;
   ::close(directory);
-  return result == 0 ? success() : Status(file_error(folder, "cannot make durable", error_number));
+  return result == 0 ? success() : Status(file_error(folder, "cannot sync to disk", error_number));
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   size_bytes_ += intact_end;
   if (!last) return success();
   if (::ftruncate(descriptor, static_cast<off_t>(intact_end)) != 0) {
-    return file_error(path, "cannot cut back", errno);
+    return file_error(path, "cannot truncate", errno);
   }
   return intact_end == 0 ? segment.append(as_bytes(kMagic)) : success();
 }
@@ -222,7 +222,7 @@ Result<std::uint64_t> Spool::append(std::string_view payload) {
   const std::uint32_t crc = record_crc(end_, payload);
   const Bytes record = make_record(end_, payload, crc);
   if (size_bytes_ + record.size() > limits_.size_bytes_max) {
-    return Error{ErrorCode::kDiskFull, folder_ + ": the spool holds its limit of " +
+    return Error{ErrorCode::kDiskFull, folder_ + ": the spool has reached its limit of " +
                                            std::to_string(limits_.size_bytes_max) + " bytes"};
   }
   const Segment& last = *segments_.back();
@@ -243,7 +243,7 @@ Status Spool::sync() {
   if (sync_error_) return *sync_error_;
   if (durable_end_ == end_) return success();
   if (::fdatasync(segments_.back()->descriptor) != 0) {
-    sync_error_ = file_error(segments_.back()->path, "cannot make durable", errno);
+    sync_error_ = file_error(segments_.back()->path, "cannot sync to disk", errno);
     return *sync_error_;
   }
   if (Status there = check_still_there(segments_.back()->path); !there.ok()) {

@@ -57,7 +57,7 @@ bool StreamSender::wants_disconnect(Nanoseconds now) const {
 }
 
 void StreamSender::violate(const std::string& what) {
-  problem_ = "the service does not keep to the protocol: " + what;
+  problem_ = "the service violates the protocol: " + what;
   must_disconnect_ = true;
 }
 
@@ -72,7 +72,7 @@ void StreamSender::opened(std::uint64_t through) {
                   " that this recorder never wrote");
   }
   if (through < store_.acknowledged_through()) {
-    return refuse("the service lost batches of session " + session_.id + " behind " +
+    return refuse("the service lost batches of session " + session_.id + " after " +
                   std::to_string(through) + " that it had acknowledged");
   }
   state_ = State::kStreaming;
@@ -81,7 +81,7 @@ void StreamSender::opened(std::uint64_t through) {
 
 Status StreamSender::acknowledged(std::uint64_t through) {
   if (through >= next_to_send_) {
-    violate("it acknowledges a batch that was not sent");
+    violate("it acknowledged a batch that was not sent");
     return success();
   }
   if (through <= store_.acknowledged_through()) return success();
@@ -95,7 +95,7 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
   switch (reply.reply_case()) {
     case StreamReply::kSessionOpened: {
       if (state_ != State::kOpening || !open_sent_) {
-        violate("a session opens unasked");
+        violate("a session was opened without a request");
         break;
       }
       const std::uint64_t through = reply.session_opened().acknowledged_through();
@@ -116,7 +116,7 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
       break;
     case StreamReply::kSessionClosed:
       if (state_ != State::kClosing || reply.session_closed().through() != sent_end_ - 1) {
-        violate("a session closes unasked");
+        violate("a session was closed without a request");
         break;
       }
       state_ = State::kDone;

@@ -28,12 +28,12 @@ std::string unexpected(const CLI::App& command) {
 }
 
 std::string refuse_unexpected(const CLI::App& command, const std::string& word) {
-  if (word.front() != '-') return "'" + printable(word) + "' is one more than is taken";
+  if (word.front() != '-') return "\"" + printable(word) + "\" is an unexpected argument";
   std::vector<std::string> names;
   for (const OptionText& option : options_of(command)) {
     if (!option.positional) names.insert(names.end(), option.names.begin(), option.names.end());
   }
-  return "there is no option '" + printable(word) + "'" + did_you_mean(word, names);
+  return "unknown option \"" + printable(word) + "\"" + did_you_mean(word, names);
 }
 
 /// Returns the parser's message, reworded where it is unclear.
@@ -46,8 +46,8 @@ std::string in_words(const CLI::ParseError& error) {
   const std::size_t equals = text.find(" = ");
   if (text.starts_with(kNoNumber) && equals != std::string::npos) {
     const std::string value = text.substr(equals + 3);
-    return text.substr(kNoNumber.size(), equals - kNoNumber.size()) + ": '" + value +
-           "' is not a number" + advise_decimal_point(value);
+    return text.substr(kNoNumber.size(), equals - kNoNumber.size()) + ": \"" + value +
+           "\" is not a number" + advise_decimal_point(value);
   }
   return text;
 }
@@ -72,8 +72,8 @@ std::string usage_fault(const CLI::App& program, const CLI::ParseError& error) {
   const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const std::string word = lacks || extra ? unexpected(command) : "";
   const bool mistyped = !word.empty() && (extra || word.front() == '-');
-  return mistyped ? refuse_unexpected(command, word) + " (" + name + " --help lists all)"
-                  : in_words(error) + " (" + name + " --help tells more)";
+  return mistyped ? refuse_unexpected(command, word) + " (see " + name + " --help)"
+                  : in_words(error) + " (see " + name + " --help)";
 }
 
 }  // namespace proto

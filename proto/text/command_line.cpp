@@ -27,7 +27,7 @@ CLI::Validator make_range(double low, double high, const std::string& range) {
       [low, high, range](std::string& text) -> std::string {
         double value = 0.0;
         if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
-        return "'" + text + "' is not " + range + advise_decimal_point(text);
+        return "\"" + text + "\" is not " + range + advise_decimal_point(text);
       },
       "");
 }
@@ -58,11 +58,11 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
     app.parse(argc, argv);
     return work();
   } catch (const CLI::ParseError& error) {
-    const std::string all = " (" + app.get_name() + " --help lists all)";
-    if (argc < 2 && !command_names(app).empty()) return refused("no command was given" + all);
+    const std::string all = " (see " + app.get_name() + " --help)";
+    if (argc < 2 && !command_names(app).empty()) return refused("a command is missing" + all);
     const std::string word = unknown_command(app, argc, argv);
     if (!word.empty()) {
-      return refused("there is no command '" + printable(word) + "'" +
+      return refused("unknown command \"" + printable(word) + "\"" +
                      did_you_mean(word, command_names(app)) + all);
     }
     if (error.get_exit_code() == 0) return app.exit(error);
@@ -88,7 +88,7 @@ CLI::Validator count_from_to(int low, int high) {
       [low, high, range](std::string& text) -> std::string {
         int value = 0;
         if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return "";
-        return "'" + text + "' is not " + range;
+        return "\"" + text + "\" is not " + range;
       },
       "");
 }
@@ -97,7 +97,7 @@ CLI::Validator positive_number() {
   return make_range(std::numeric_limits<double>::min(), kMax, "a positive number");
 }
 
-CLI::Validator number_from_zero() { return make_range(0.0, kMax, "a number from 0 on"); }
+CLI::Validator number_from_zero() { return make_range(0.0, kMax, "a number of 0 or more"); }
 
 CLI::Validator finite_number() { return make_range(-kMax, kMax, "a finite number"); }
 
@@ -109,7 +109,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
         for (const std::string& word : words) {
           list += (list.empty() ? "" : &word == &words.back() ? " or " : ", ") + word;
         }
-        return "'" + text + "' is not " + list + did_you_mean(text, words);
+        return "\"" + text + "\" is not " + list + did_you_mean(text, words);
       },
       "");
 }

@@ -9,7 +9,7 @@ double read_control_max(const std::string& unit, double stated, const TextLocato
   if (stated > 1.0) {
     motor.at("control_max")
         .fail("control_max is " + notation::format_number(stated) +
-              ", and a duty is at most 1; lower it, or name the control_unit that it is in");
+              ", but a duty is at most 1; lower it, or correct control_unit");
   }
   return stated == 0.0 ? 1.0 : stated;
 }

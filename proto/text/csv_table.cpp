@@ -120,7 +120,7 @@ class NameNumbers {
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
+  for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
   return list;
 }
 
@@ -154,7 +154,7 @@ Header take_header(const std::string& path, std::string_view& rest) {
   };
   if (std::all_of(header.names.begin(), header.names.end(), is_number)) {
     throw InputError(path + ":" + std::to_string(header.line) +
-                     ": no header line; the first line must name the columns");
+                     ": no header line; the first line must contain the column names");
   }
   return header;
 }
@@ -164,11 +164,11 @@ int find_field(const std::string& path, const Header& header, const std::string&
   const auto found = std::find(begin, header.names.end(), name);
   const std::string where = path + ":" + std::to_string(header.line);
   if (found == header.names.end()) {
-    throw InputError(where + ": no column '" + name + "'; the file has " + list_of(header.names) +
+    throw InputError(where + ": no column \"" + name + "\"; the file has " + list_of(header.names) +
                      "; correct the name in the rig file's recording { }");
   }
   if (std::find(found + 1, header.names.end(), name) != header.names.end()) {
-    throw InputError(where + ": two columns are called '" + name + "'; rename one");
+    throw InputError(where + ": two columns have the name \"" + name + "\"; rename one");
   }
   return static_cast<int>(found - begin);
 }
@@ -176,19 +176,19 @@ int find_field(const std::string& path, const Header& header, const std::string&
 [[noreturn]] void refuse_cell(const std::string& where, const std::string& column,
                               std::string_view cell, bool first_row) {
   const std::string shown(unquote(cell).substr(0, 40));
-  const std::string who = where + ": column '" + column + "': ";
+  const std::string who = where + ": column \"" + column + "\": ";
   if (is_missing(unquote(cell))) {
-    throw InputError(who + (shown.empty() ? "an empty cell" : "'" + shown + "'") +
-                     " where a number must be; remove the row (a gap is kept as a gap), or write "
-                     "allow_missing: true for an angle that was not observed");
+    throw InputError(who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
+                     " instead of a number; remove the row (it then counts as a gap), or write "
+                     "allow_missing: true for an angle that was not measured");
   }
   if (shown.find(',') != std::string::npos) {
-    throw InputError(who + "'" + shown + "' has a decimal comma; write a decimal point");
+    throw InputError(who + "\"" + shown + "\" has a decimal comma; write a decimal point");
   }
   if (first_row && is_word(shown)) {
-    throw TextColumn(who + "holds text, such as '" + shown + "'; name a column of numbers");
+    throw TextColumn(who + "holds text, such as \"" + shown + "\"; use a column of numbers");
   }
-  throw InputError(who + "'" + shown + "' is not a finite number; correct or remove the row");
+  throw InputError(who + "\"" + shown + "\" is not a finite number; correct or remove the row");
 }
 
 }  // namespace

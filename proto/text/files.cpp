@@ -61,7 +61,7 @@ Target follow_links(const std::string& output) {
     target.path = target.path.parent_path() / fs::read_symlink(target.path, error);
   }
   throw InputError(output + ": is a link to " + target.path.string() +
-                   ", which does not exist; remove the link, or name another file");
+                   ", which does not exist; remove the link, or choose another file");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Target follow_links(const std::string& output) {
 std::string read_file(const std::string& path, std::size_t size_bytes_max) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    throw InputError(path + ": is a folder; name a file in it");
+    throw InputError(path + ": is a folder; give a file name");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) fail(path, "cannot be opened", errno);
@@ -85,7 +85,7 @@ std::string read_file(const std::string& path, std::size_t size_bytes_max) {
   if (file.bad()) fail(path, "cannot be read", errno);
   if (contents.size() > size_bytes_max) {
     throw InputError(path + ": is larger than " + std::to_string(size_bytes_max >> 20) +
-                     " MiB, the most that is read of such a file; name another one");
+                     " MiB, the limit for such files; use another file");
   }
   return contents;
 }
@@ -154,7 +154,7 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
   for (const std::string& input : inputs) {
     std::error_code error;
     if (fs::equivalent(output, input, error) && !error) {
-      throw InputError(output + ": is an input and is not written over; name another output file");
+      throw InputError(output + ": is an input and is not overwritten; choose another output file");
     }
   }
   const Target target = follow_links(output);
@@ -171,7 +171,7 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
   }
   if (::access(folder.c_str(), W_OK) != 0) fail(output, "cannot be written", errno);
   if (fs::is_directory(output, error)) {
-    throw InputError(output + ": is a folder; name a file in it");
+    throw InputError(output + ": is a folder; give a file name");
   }
 }
 

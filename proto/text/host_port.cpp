@@ -16,10 +16,10 @@ namespace {
 /// @param forms  accepted forms of an address, for the message
 HostPort parse_address(const std::string& text, const std::string& forms) {
   const auto fail = [&](const std::string& why) {
-    throw InputError("'" + text + "' is no address: " + why + "; write " + forms);
+    throw InputError("\"" + text + "\" is not an address: " + why + "; write " + forms);
   };
   if (const std::size_t scheme = text.find("://"); scheme != std::string::npos) {
-    fail("nothing like " + text.substr(0, scheme) + ":// stands before it");
+    fail("remove " + text.substr(0, scheme) + ":// before the host");
   }
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon + 1 == text.size()) fail("the port is missing");
@@ -28,7 +28,7 @@ HostPort parse_address(const std::string& text, const std::string& forms) {
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != std::string_view::npos) {
-    fail("an IPv6 address stands in brackets");
+    fail("write an IPv6 address in brackets");
   }
   HostPort parsed{std::string(host), 0};
   const char* const end = text.data() + text.size();
@@ -51,7 +51,7 @@ ServicePlace parse_service_place(const std::string& text) {
   ServicePlace place;
   place.unix_path = text.substr(kUnix.size());
   const auto fail = [&](const std::string& why) {
-    throw InputError("'" + text + "' is no address: " + why +
+    throw InputError("\"" + text + "\" is not an address: " + why +
                      "; write unix:/PATH, e.g. unix:/run/rigcald/rigcald.sock");
   };
   if (!place.unix_path.starts_with('/')) fail("the path of a socket begins with /");

@@ -120,7 +120,7 @@ Footer footer_of(const CLI::App& command) {
     } else if (text.starts_with("Exit status: ")) {
       section = &footer.status;
       text.erase(0, std::string("Exit status: ").size());
-    } else if (text.empty() || text.ends_with("--help tells more about a command.")) {
+    } else if (text.empty() || text.find(" COMMAND --help ") != std::string::npos) {
       section = &footer.notes;
       continue;
     }

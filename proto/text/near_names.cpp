@@ -41,7 +41,7 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
   if (nearest.empty()) return "";
   const auto letters = static_cast<int>(std::min(name.size(), nearest.front().size()));
   if (kLettersPerMistake * distance(name, nearest.front()) > letters) return "";
-  return "; did you mean '" + nearest.front() + "'?";
+  return "; did you mean \"" + nearest.front() + "\"?";
 }
 
 }  // namespace proto

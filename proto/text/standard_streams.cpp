@@ -110,7 +110,7 @@ int StandardStreams::finish(int exit_code) {
   }
   std::cerr << program_ << ": standard output could not be written"
             << (reason == 0 ? "" : std::string(": ") + std::strerror(reason))
-            << "; what was printed is not all there\n";
+            << "; the output is incomplete\n";
   return kOutputFailed;
 }
 

@@ -96,8 +96,9 @@ std::optional<TextEdit::Span> TextEdit::find(const std::vector<FieldStep>& steps
 
 TextEdit::Span TextEdit::at(const std::vector<FieldStep>& steps) const {
   if (const auto span = find(steps)) return *span;
-  throw InputError(path_ + ": has no field '" + steps.back().field->name() +
-                   "' of its own to change; write fields one by one instead of in a list [ ... ]");
+  throw InputError(
+      path_ + ": has no field \"" + steps.back().field->name() +
+      "\" that can be changed; write each entry as a separate field instead of a list [ ... ]");
 }
 
 bool TextEdit::has(const std::vector<FieldStep>& steps) const { return find(steps).has_value(); }
@@ -143,9 +144,9 @@ void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
   std::string field = steps.back().field->name() + ": " + number;
   for (std::size_t k = steps.size() - 1; k-- > existing;) {
     if (steps[k].index >= 0) {
-      throw InputError(path_ + ": has no field '" + steps[k].field->name() +
-                       "' of its own to change; write fields one by one instead of in a list "
-                       "[ ... ]");
+      throw InputError(
+          path_ + ": has no field \"" + steps[k].field->name() +
+          "\" that can be changed; write each entry as a separate field instead of a list [ ... ]");
     }
     field = steps[k].field->name() + " { " + field + " }";
   }
@@ -157,8 +158,9 @@ void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
   const Span span = at({steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(existing)});
   const std::size_t close = span.end - 1;
   if (text_[close] != '}' && text_[close] != '>') {
-    throw InputError(path_ + ": '" + steps[existing - 1].field->name() +
-                     "' is in a list [ ... ] and cannot be added to; write it on its own");
+    throw InputError(
+        path_ + ": \"" + steps[existing - 1].field->name() +
+        "\" is in a list [ ... ] and cannot be extended; write it as a separate field");
   }
   std::size_t line = close;
   while (line > 0 && (text_[line - 1] == ' ' || text_[line - 1] == '\t')) --line;

@@ -59,7 +59,7 @@ std::string advise_fields(const Descriptor& root, const std::string& error) {
   const std::string field = between(error, "has no field named \"", "\"");
   if (type == nullptr || field.empty()) return "";
   std::string advice =
-      "unknown field '" + field + "' in " + with_article(type->name()) + "; use one of";
+      "unknown field \"" + field + "\" in " + with_article(type->name()) + "; use one of";
   for (int i = 0; i < type->field_count(); ++i) {
     advice += (i == 0 ? " " : ", ") + type->field(i)->name();
   }
@@ -147,7 +147,7 @@ std::string advise_enumerators(const Descriptor& root, const std::string& text,
   const Descriptor* message =
       innermost(root, text.substr(0, offset_of(text, error.line(), error.column())));
   const auto* field = message == nullptr ? nullptr : message->FindFieldByName(name);
-  const std::string fault = "'" + value + "' is no value of '" + name + "'";
+  const std::string fault = "\"" + value + "\" is not a value of \"" + name + "\"";
   if (field == nullptr || field->enum_type() == nullptr) return fault;
   std::vector<std::string> values;
   std::string list;
@@ -173,8 +173,8 @@ std::string advise_decimal_point(const std::string& text, const FirstError& erro
   const bool digits = std::isdigit(static_cast<unsigned char>(decimals.front())) != 0;
   if (begin == place - 1 || !digits) return "";
   const std::string whole = text.substr(begin, place - 1 - begin);
-  return "'" + whole + "," + decimals + "' is not a number; write a decimal point: " + whole + "." +
-         decimals;
+  return "\"" + whole + "," + decimals + "\" is not a number; write a decimal point: " + whole +
+         "." + decimals;
 }
 
 /// Returns the advice for an incomplete text; empty if it is complete.
@@ -183,10 +183,10 @@ std::string advise_ending(const std::string& text, const FirstError& error) {
   const bool ends = error.message().ends_with("got: ") ||  // nothing
                     (!open.empty() && is_at_end(text, error.line(), error.column()));
   if (!ends) return "";
-  if (open.empty()) return "the file ends too early: a value is missing at its end";
+  if (open.empty()) return "the file is incomplete: the last value is missing";
   const OpenMessage& last = open.back();
-  return "the file ends too early: " + last.field + " { of line " + std::to_string(last.line) +
-         " is not closed; write the '}' that is missing, at its end or within it";
+  return "the file is incomplete: " + last.field + " { of line " + std::to_string(last.line) +
+         " is not closed; add the missing '}' at its end or within it";
 }
 
 std::string explain(const Descriptor& root, const std::string& text, const FirstError& fault) {

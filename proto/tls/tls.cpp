@@ -81,17 +81,17 @@ bool wants_tls(const TlsFiles& files) {
 
 std::string tls_problem(const SSL* session, const asio::error_code& error) {
   if (const long verdict = ::SSL_get_verify_result(session); verdict != X509_V_OK) {
-    return std::string("TLS: the service's certificate is refused: ") +
+    return std::string("TLS: the service's certificate is rejected: ") +
            ::X509_verify_cert_error_string(verdict) +
-           "; name the service as its certificate does, and its authority with --tls-ca";
+           "; use the host name in its certificate, and give its authority with --tls-ca";
   }
   if (error.category() == asio::error::get_ssl_category()) {
     const int reason = ERR_GET_REASON(static_cast<unsigned long>(error.value()));
     if (reason == SSL_R_WRONG_VERSION_NUMBER) {
-      return "it does not speak TLS; leave out --tls-cert, --tls-key and --tls-ca";
+      return "the service does not use TLS; omit --tls-cert, --tls-key and --tls-ca";
     }
     if (reason > SSL_AD_REASON_OFFSET) {
-      return "TLS: the service refuses: " + error.message() +
+      return "TLS: the service rejects this client: " + error.message() +
              "; give a certificate that its authority has signed and that has not expired";
     }
   }

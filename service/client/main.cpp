@@ -26,7 +26,7 @@ constexpr const char* kFooter =
     "\n"
     "Exit status: 0 done, 1 bad input or usage, or output that failed, 2 not converged,\n"
     "3 trouble with the service, 130 stopped by Ctrl-C.\n"
-    "rigcal COMMAND --help tells more about a command.";
+    "Run rigcal COMMAND --help for help on a command.";
 
 }  // namespace
 

@@ -53,7 +53,7 @@ Status write_and_sync(const std::string& path, std::string_view content) {
     if (count < 0) return system_error(path, "cannot write");
     content.remove_prefix(static_cast<std::size_t>(count));
   }
-  if (::fsync(file.get()) != 0) return system_error(path, "cannot make durable");
+  if (::fsync(file.get()) != 0) return system_error(path, "cannot sync to disk");
   return proto::success();
 }
 
@@ -67,7 +67,7 @@ std::string parent_of(const std::string& path) {
 Status sync_folder(const std::string& folder) {
   const Descriptor directory(folder, O_RDONLY | O_DIRECTORY);
   if (directory.get() < 0 || ::fsync(directory.get()) != 0) {
-    return system_error(folder, "cannot make durable");
+    return system_error(folder, "cannot sync to disk");
   }
   return proto::success();
 }
@@ -78,7 +78,7 @@ Status sync_files(const std::string& folder) {
     if (!entry.is_regular_file()) continue;
     const Descriptor file(entry.path().string(), O_RDONLY);
     if (file.get() < 0 || ::fsync(file.get()) != 0) {
-      return system_error(entry.path().string(), "cannot make durable");
+      return system_error(entry.path().string(), "cannot sync to disk");
     }
   }
   if (error) return Error{ErrorCode::kInputOutput, folder + ": " + error.message()};

@@ -146,7 +146,7 @@ bool RealRig::deliver(const Files& files, std::uint16_t relay_port, const Stream
     }
     const auto code = send.wait(60.0);
     output = send.output();
-    if (code == 1 && output.find("is not the spool of a run") != std::string::npos) {
+    if (code == 1 && output.find("is not a spool folder") != std::string::npos) {
       ledger_.count("runs killed before they had a session");
       return false;
     }

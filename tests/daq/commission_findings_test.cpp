@@ -408,7 +408,7 @@ TEST(Commissioning, JudgesPulses) {
   };
   EXPECT_EQ(judge(0.05, -0.05).kind, Finding::Kind::kGood);
   EXPECT_NE(judge(-0.05, 0.05).text.find("Exchange the motor's two wires"), std::string::npos);
-  EXPECT_NE(judge(-0.05, -0.05).text.find("same way under both"), std::string::npos);
+  EXPECT_NE(judge(-0.05, -0.05).text.find("same direction under both"), std::string::npos);
   EXPECT_NE(judge(0.05, 0.0).text.find("under a positive command"), std::string::npos);
   EXPECT_NE(judge(0.0, -0.05).text.find("under a negative command"), std::string::npos);
   EXPECT_NE(judge(0.0, 0.0).text.find("did not move"), std::string::npos);

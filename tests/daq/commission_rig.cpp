@@ -25,18 +25,18 @@ CommissionRig::CommissionRig(const std::string& rig_text, const sim::SimulationS
       time_, "virtual unit", simulation.to_host.baud_rate);
   line_ = std::make_unique<LyingLine>(*transport_, sample_shape{2, 1, false});
   const double quarter_rad = 0.5 * std::numbers::pi;
-  rules_ = {{"Take your hands off"},
+  rules_ = {{"Do not touch the rig"},
             {"Turn joint \"1\" by hand a quarter", [this, quarter_rad] { turn(0, quarter_rad); }},
             {"Turn joint \"2\" by hand a quarter", [this, quarter_rad] { turn(1, quarter_rad); }},
             {"Turn joint \"1\" by hand a whole", [this, quarter_rad] { turn(0, 4 * quarter_rad); }},
             {"Turn joint \"2\" by hand a whole", [this, quarter_rad] { turn(1, 4 * quarter_rad); }},
             {"Press Enter when it is back", [this] { turn(0, 0.0); }, "", 3.0},
-            {"Bring joint \"1\" to its zero", [this] { turn(0, 0.0); }},
-            {"Bring joint \"2\" to its zero", [this] { turn(1, 0.0); }},
-            {"release the brake", [this] { let_go(); }, "", 2.0},
+            {"Move joint \"1\" to its zero position", [this] { turn(0, 0.0); }},
+            {"Move joint \"2\" to its zero position", [this] { turn(1, 0.0); }},
+            {"Release the brake", [this] { let_go(); }, "", 2.0},
             {"Keep clear"},
-            {"still moves. Bring it to rest", [this] { let_go(); }, "", 10.0},
-            {"Enter goes on"},
+            {"still moves. Stop it", [this] { let_go(); }, "", 10.0},
+            {"Enter: continue"},
             {"Write them?", {}, "y"}};
 }
 

@@ -86,7 +86,7 @@ TEST(Commission, WritesARecordForARigThatIsRight) {
 
   // A second run on the same day must write nothing.
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
-  EXPECT_TRUE(rig.said("its record is of today"));
+  EXPECT_TRUE(rig.said("its record is already dated today"));
   EXPECT_FALSE(std::filesystem::exists(rig.path() + ".before-commission-2"));
 }
 
@@ -123,7 +123,7 @@ TEST(Commission, MeasuresTheMotor) {
 TEST(Commission, CommandsLittle) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   double before_motor_V = -1.0;
-  rig.add_rule({"release the brake", [&] {
+  rig.add_rule({"Release the brake", [&] {
                   before_motor_V = rig.output_peak_V();
                   rig.let_go();
                 }});
@@ -166,7 +166,7 @@ TEST(Commission, FindsCountsThatAreTooFew) {
   EXPECT_TRUE(rig.said("16 times too few")) << rig.transcript();
   EXPECT_TRUE(rig.said("counts_per_turn: 256")) << rig.transcript();
   EXPECT_TRUE(rig.said("a whole turn")) << rig.transcript();
-  EXPECT_TRUE(rig.said("The motor is not tried")) << rig.transcript();
+  EXPECT_TRUE(rig.said("The motor is not tested")) << rig.transcript();
   EXPECT_EQ(rig.output_peak_V(), 0.0);
   EXPECT_EQ(rig.rig_text(), kRigText);
 }
@@ -221,7 +221,7 @@ TEST(Commission, FindsADeadEncoder) {
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   EXPECT_EQ(rig.run(), ExitCode::kNotCommissioned);
   EXPECT_TRUE(rig.said("Encoder 1 did not count")) << rig.transcript();
-  EXPECT_TRUE(rig.said("The motor is not tried")) << rig.transcript();
+  EXPECT_TRUE(rig.said("The motor is not tested")) << rig.transcript();
 }
 
 TEST(Commission, FindsAnEncoderThatIsNeverRead) {
@@ -246,7 +246,7 @@ TEST(Commission, FindsCountsThatDrift) {
 TEST(Commission, RepeatsAStepWhenAsked) {
   CommissionRig rig(kRigText, simulation_settings(), plant());
   int rests = 0, turns = 0;
-  rig.add_rule({"Take your hands off",
+  rig.add_rule({"Do not touch the rig",
                 [&] {
                   if (++rests == 1) rig.turn(1, 0.3);
                 },
@@ -254,7 +254,7 @@ TEST(Commission, RepeatsAStepWhenAsked) {
   rig.add_rule({"Turn joint \"1\" by hand a quarter", [&] {
                   if (++turns == 2) rig.turn(0, 1.57);
                 }});
-  rig.add_rule({"Enter goes on", {}, "r", 2.0});
+  rig.add_rule({"Enter: continue", {}, "r", 2.0});
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
   EXPECT_EQ(rests, 2);
   EXPECT_EQ(turns, 2);
@@ -266,9 +266,9 @@ TEST(Commission, FindsTheZero) {
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
   EXPECT_TRUE(rig.said("offset_rad becomes 0.69")) << rig.transcript();
-  EXPECT_TRUE(rig.said("counts from where it was switched on")) << rig.transcript();
+  EXPECT_TRUE(rig.said("counts from its power-on position")) << rig.transcript();
   EXPECT_NEAR(rig.rig().channel[1].offset_rad, 0.7, 2e-3);
-  EXPECT_TRUE(rig.said("to its zero, hanging")) << rig.transcript();
+  EXPECT_TRUE(rig.said("to its zero position, hanging")) << rig.transcript();
 }
 
 // The zero of an absolute encoder is kept.
@@ -279,7 +279,7 @@ TEST(Commission, FindsTheZeroOfAnAbsoluteEncoder) {
   mistakes.encoder(1).modulus = 4096;
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
-  EXPECT_FALSE(rig.said("counts from where it was switched on")) << rig.transcript();
+  EXPECT_FALSE(rig.said("counts from its power-on position")) << rig.transcript();
   EXPECT_NEAR(rig.rig().channel[1].offset_rad, -2.0, 2e-3);
 }
 
@@ -288,7 +288,8 @@ TEST(Commission, FindsAMotorThatIsReversed) {
   mistakes.furuta.motor_gain = -mistakes.furuta.motor_gain;
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   EXPECT_EQ(rig.run(), ExitCode::kNotCommissioned);
-  EXPECT_TRUE(rig.said("moves the negative way under a positive command")) << rig.transcript();
+  EXPECT_TRUE(rig.said("moves in the negative direction under a positive command"))
+      << rig.transcript();
   EXPECT_TRUE(rig.said("Exchange the motor's two wires, or make gain negative"))
       << rig.transcript();
   EXPECT_LE(rig.output_peak_V(), 0.5);
@@ -327,7 +328,7 @@ TEST(Commission, MeasuresALargeDeadBand) {
   ASSERT_EQ(rig.run(), ExitCode::kDone) << rig.transcript();
   EXPECT_TRUE(rig.said("did not move at 0.5 V") && rig.said("did not move at 1 V"))
       << rig.transcript();
-  EXPECT_TRUE(rig.said("it begins to move at 1.1 V, 11 % of command_max, which is much"))
+  EXPECT_TRUE(rig.said("the joint begins to move at 1.1 V, 11 % of command_max, which is large"))
       << rig.transcript();
   // The default stall limit, 0.5 V, would trip while friction still holds the joint.
   EXPECT_TRUE(rig.said("stall { command: ")) << rig.transcript();
@@ -343,15 +344,15 @@ TEST(Commission, EndsAPulseAtALimit) {
                             "speed_rad_per_s_max: 0.1 jump_rad_max: 0.4");
   CommissionRig rig(mistakes.rig_text, mistakes.simulation, mistakes.furuta);
   EXPECT_EQ(rig.run(), ExitCode::kNotCommissioned);
-  EXPECT_TRUE(rig.said("A limit ended the motion: 1: speed")) << rig.transcript();
+  EXPECT_TRUE(rig.said("A safety limit ended the motion: 1: speed")) << rig.transcript();
 }
 
 // --- How a commissioning ends ---
 
 /// Every question of the commissioning of this rig.
 constexpr const char* kQuestions[] = {
-    "Take your hands off", "Turn joint \"1\"",  "Turn joint \"2\"",      "Bring joint \"1\"",
-    "Bring joint \"2\"",   "release the brake", "Keep clear, and press", "Write them?"};
+    "Do not touch the rig", "Turn joint \"1\"",  "Turn joint \"2\"",      "Move joint \"1\"",
+    "Move joint \"2\"",     "Release the brake", "Keep clear, and press", "Write them?"};
 
 // After Ctrl-C in any step the motor is off and nothing is written.
 TEST(Commission, StopsAtAnyQuestion) {
@@ -428,7 +429,7 @@ TEST(Commission, EndsWhenTheUnitLeavesItsTrip) {
                   };
                 }});
   EXPECT_EQ(rig.run(), ExitCode::kTrouble) << rig.transcript();
-  EXPECT_FALSE(rig.said("Bring joint")) << rig.transcript();
+  EXPECT_FALSE(rig.said("Move joint")) << rig.transcript();
 }
 
 TEST(Commission, EndsAPulseOnCtrlC) {

@@ -105,7 +105,7 @@ TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(rig_refusal(replaced("hinge { hinge: \"arm\" angle_rad_min: -2 angle_rad_max: 2 "
                                     "speed_rad_per_s_max: 30 }",
                                     "")),
-               {"r.textproto:5", "no limits for hinge \"arm\""});
+               {"r.textproto:5", "no limits for joint \"arm\""});
   const auto also_limited = [](const char* hinge) {
     return rig_refusal(replaced(
         "  hinge { hinge: \"rod\" angle",
@@ -314,7 +314,7 @@ TEST(ScenarioConfig, RefusesWithPlaceCauseAndRemedy) {
                {"pulse.width_s"});
   expect_parts(scenario_refusal("duration_s: 5\nrelease { hinge: \"leg\" held_tolerance_rad: 1 }"),
                {"s.textproto:2", "\"leg\""});
-  expect_parts(scenario_refusal("duration_s: 5"), {"names no excitation"});
+  expect_parts(scenario_refusal("duration_s: 5"), {"has no excitation"});
   expect_parts(scenario_refusal("pulse { motor: \"arm\" command: 1 width_s: 1 }"),
                {"duration_s must be positive"});
   expect_parts(scenario_refusal("duration_s: 1 pulse { motor: \"arm\" command: 1 width_s: nan }"),

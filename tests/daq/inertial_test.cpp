@@ -267,13 +267,15 @@ TEST(InertialConfig, MistakesAreNamed) {
     std::vector<std::string> parts;
   };
   const Case cases[] = {
-      {" inertial { sensor: \"imo\" }", "", {"no inertial sensor \"imo\""}},
-      {" inertial { sensor: \"imu\" } inertial { sensor: \"imu\" }", "", {"listed already"}},
-      {" inertial { sensor: \"plain\" }", "", {"\"plain\" states no accelerometer", "the DAQ"}},
+      {" inertial { sensor: \"imo\" }", "", {"unknown inertial sensor \"imo\""}},
+      {" inertial { sensor: \"imu\" } inertial { sensor: \"imu\" }", "", {"listed twice"}},
+      {" inertial { sensor: \"plain\" }",
+       "",
+       {"\"plain\" has no accelerometer", "rigcal-daq needs it"}},
       {"", " inertial { sensor: \"imu\" }", {"the unit reads no inertial sensor \"imu\""}},
       {" inertial { sensor: \"imu\" }",
        " inertial { sensor: \"imu\" } inertial { sensor: \"imu\" }",
-       {"limited already"}},
+       {"has limits twice"}},
       {" inertial { sensor: \"imu\" divider: 256 }", "", {"divider", "255"}},
   };
   for (const Case& each : cases) {

@@ -156,11 +156,11 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
   two_steps.command({0.6, {}}, commands);
   EXPECT_EQ(commands, (MotorCommands{0.2, 3.0}));
   expect_parts(arm_scenario_refusal(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n"),
-               {"s.textproto:3", "\"elbow\" has an excitation already"});
+               {"s.textproto:3", "\"elbow\" has two excitations"});
   expect_parts(arm_scenario_refusal(kBoth + "release { hinge: \"elbow\" held_tolerance_rad: 1 }\n"),
-               {"s.textproto:", "stands beside another excitation", "release"});
+               {"s.textproto:", "cannot be combined with another excitation", "release"});
   expect_parts(arm_scenario_refusal("duration_s: 1\nstep { motor: \"elbow\" }\nstep { }\n"),
-               {"s.textproto:3", "says no motor", "\"elbow\", \"shoulder\""});
+               {"s.textproto:3", "names no motor", "\"elbow\", \"shoulder\""});
   expect_parts(
       arm_scenario_refusal("duration_s: 1\nmultisine { motor: \"elbow\" sine { amplitude: 0.1 "
                            "frequency_hz: 1 } }\nmultisine { motor: \"shoulder\"\n sine { "

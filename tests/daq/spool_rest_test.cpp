@@ -160,7 +160,9 @@ TEST_F(DeadRun, TakesNothingFromAnotherRecording) {
   spool(480);
   const SpoolRest rest = complete();
   ASSERT_EQ(rest.notes.size(), 1u);
-  EXPECT_NE(rest.notes[0].find("cannot be told"), std::string::npos) << rest.notes[0];
+  EXPECT_NE(rest.notes[0].find("may contain samples that the service will not have"),
+            std::string::npos)
+      << rest.notes[0];
   expect_all(480);
   ASSERT_TRUE(ok(mark_ended(file("run.mcap.spool"))));
   EXPECT_TRUE(complete().ended);
@@ -178,9 +180,10 @@ TEST_F(DeadRun, IsSentWholeAndAsInterrupted) {
     std::ostringstream out;
     EXPECT_EQ(send_spool({file("run.mcap.spool"), {service.host_port()}}, stop, out),
               ExitCode::kDone);
-    EXPECT_NE(out.str().find("20 samples that had not reached the spool"), std::string::npos)
+    EXPECT_NE(out.str().find("20 samples that were missing in the spool"), std::string::npos)
         << out.str();
-    EXPECT_NE(out.str().find("nobody declared the end"), std::string::npos) << out.str();
+    EXPECT_NE(out.str().find("the end of this run was not recorded"), std::string::npos)
+        << out.str();
   }
   EXPECT_EQ(test_support::sample_sequences(peer.session("run")).size(), 500u);
   EXPECT_TRUE(peer.session("run").closed);

@@ -146,7 +146,7 @@ TEST(StreamSink, SaysThatItsSpoolIsGone) {
   sink->end();
   EXPECT_FALSE(sink->wait(milliseconds(300)));
   EXPECT_TRUE(sink->loses_samples());
-  for (const char* part : {"was removed or moved away", "the service will lack samples"}) {
+  for (const char* part : {"was removed or moved away", "samples will be missing on the service"}) {
     EXPECT_NE(sink->problem().find(part), std::string::npos) << sink->problem();
   }
 }

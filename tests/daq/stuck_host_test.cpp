@@ -269,7 +269,7 @@ TEST(FullRing, FillsWhereTheRecordingDoesNotKeepUp) {
   EXPECT_LT(most, 4200U);
   expect_trip(rig, TripCause::kRingFull);
   EXPECT_TRUE(std::any_of(rig.said().begin(), rig.said().end(), [](const std::string& line) {
-    return line.starts_with("TRIP: 8192 samples wait to be recorded");
+    return line.starts_with("TRIP: 8192 samples are waiting to be recorded");
   }));
   rig.supervisor().finish(std::nullopt);
   LoopRecord record;

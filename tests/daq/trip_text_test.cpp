@@ -28,7 +28,7 @@ TEST(TripText, NamesHingeFiguresAndTime) {
 
 TEST(TripText, TellsAPortThatClosedFromSilence) {
   EXPECT_EQ(describe({TripCause::kPortClosed, 0, 2.5, 0.00036, 0.0}, described_limits()),
-            "the port closed: cable pulled, adapter or unit switched off, 360e-6 s after the last "
+            "the port closed (cable pulled, adapter or unit switched off?) 360e-6 s after the last "
             "sample, at t = 2.500 s");
 }
 
@@ -73,7 +73,7 @@ TEST(TripText, SaysOfWhatIsImplausibleWhatToDo) {
       {{TripCause::kSampleAge, 0, 2.0, -0.06, 0.05}, {"0.06 s before", "check the unit"}},
       {{TripCause::kUnitClock, 0, 2.0, -1.5, 1.0}, {"slow by 1.5 %", "allowed 1 %", "tick rate"}},
       {{TripCause::kUnitClock, 0, 2.0, std::nan(""), 1.0},
-       {"cannot be found to 1 %", "irregularly"}}};
+       {"cannot be determined to 1 %", "irregularly"}}};
   for (const Sentence& sentence : sentences) {
     const std::string text = describe(sentence.trip, described_limits());
     for (const char* part : sentence.parts) {
@@ -96,10 +96,10 @@ TEST(TripText, AdvisesAboutAHingeThatStandsOutsideItsRange) {
 
 TEST(TripText, PutsTheUnitsFaultsIntoWords) {
   const Trip trip{TripCause::kUnitTripped, 0, 2.5, 0x22, 0.0};
-  EXPECT_TRUE(
-      describe(trip, described_limits())
-          .starts_with("the unit switched off: no command within its ttl, fault of the power stage "
-                       "(fault flags 0x22), at t = 2.500 s. "));
+  EXPECT_TRUE(describe(trip, described_limits())
+                  .starts_with("the unit switched off: no new command before the last one expired, "
+                               "fault of the power stage "
+                               "(fault flags 0x22), at t = 2.500 s. "));
   EXPECT_EQ(describe({TripCause::kUnitTripped, 0, 2.5, 0x20, 0.0}, described_limits()),
             "the unit switched off: fault of the power stage (fault flags 0x20), at t = 2.500 s");
 }
@@ -120,7 +120,7 @@ TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
                                  : "this computer paused for up to 120.4 ms"),
               std::string::npos)
         << text;
-    for (const char* part : {"within its ttl", "rigcal-daq latency", "unit { ttl_ms }",
+    for (const char* part : {"before the last one expired", "rigcal-daq latency", "unit { ttl_ms }",
                              "safety { staleness_ms_max }"}) {
       EXPECT_NE(text.find(part), std::string::npos) << text;
     }
@@ -130,13 +130,14 @@ TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
 TEST(TripText, NamesWhatStoppedInThisComputer) {
   EXPECT_EQ(describe({TripCause::kHostPaused, 0, 2.5, 0.902, 0.25}, described_limits()),
             "this computer paused for 902 ms, 250 ms allowed, at t = 2.500 s; motor off. Close "
-            "other programs and look at rigcal-daq latency, or raise unit { ttl_ms } and safety { "
+            "other programs and run rigcal-daq latency, or raise unit { ttl_ms } and safety { "
             "staleness_ms_max }");
   EXPECT_EQ(describe({TripCause::kRecordingStalled, 0, 2.5, 1.0004, 1.0}, described_limits()),
-            "nothing was stored for 1000.4 ms, 1000 ms allowed, at t = 2.500 s; motor off. The "
-            "disk hangs or is too slow; record to another one");
+            "no data were stored for 1000.4 ms, 1000 ms allowed, at t = 2.500 s; motor off. The "
+            "disk hangs or is too slow; record to another disk");
   EXPECT_EQ(describe({TripCause::kRingFull, 0, 2.5, 8193, 8192}, described_limits()),
-            "8192 samples wait to be recorded, and no more fit, at t = 2.500 s; motor off. The "
+            "8192 samples are waiting to be recorded, and the buffer is full, at t = 2.500 s; "
+            "motor off. The "
             "disk is too slow, or something keeps this program from writing");
 }
 

@@ -90,14 +90,14 @@ class CommissionProgram : public DaqProcess {
   /// Answers each question as an operator, up to the last one. A pulse that a pause of this machine
   /// ended is repeated.
   void commission() {
-    const std::pair<const char*, const char*> kSteps[] = {{"Take your hands off", ""},
+    const std::pair<const char*, const char*> kSteps[] = {{"Do not touch the rig", ""},
                                                           {"Turn joint \"arm\"", "1 1.6 0.3"},
                                                           {"Turn joint \"rod\"", "2 1.5 0.3"},
-                                                          {"Bring joint \"arm\"", "1 0 0.3"},
-                                                          {"Bring joint \"rod\"", "2 0 0.3"},
-                                                          {"release the brake", "release"},
+                                                          {"Move joint \"arm\"", "1 0 0.3"},
+                                                          {"Move joint \"rod\"", "2 0 0.3"},
+                                                          {"Release the brake", "release"},
                                                           {"Keep clear", ""},
-                                                          {"r repeats", ""},
+                                                          {"r: repeat", ""},
                                                           {"Write them?", ""}};
     for (;;) {
       const auto* next = std::end(kSteps);
@@ -121,7 +121,7 @@ class CommissionProgram : public DaqProcess {
         move_hand(motion);
         ::usleep(1'500'000);  // the hand takes 1/3 s
       }
-      answer(question == "r repeats" ? "r" : "");
+      answer(question == "r: repeat" ? "r" : "");
     }
   }
 

@@ -198,7 +198,7 @@ TEST_F(DaqProcess, GoesOnWhenTheServiceIsGone) {
   wait_until_recorded();
   service.reset();
   ASSERT_TRUE(eventually(
-      [&] { return daq_->output().find("waits on the disk") != std::string::npos; }, kPatience_s))
+      [&] { return daq_->output().find("kept on the disk") != std::string::npos; }, kPatience_s))
       << daq_->output();
   service.emplace(peer, port);
   ASSERT_TRUE(eventually(
@@ -266,7 +266,7 @@ TEST_F(DaqProcess, ProbeAndMonitorSayWhatTheUnitReads) {
   EXPECT_EQ(monitor.wait(kPatience_s), 0) << monitor.output();
   for (const std::string& output : {probe.output(), monitor.output()}) {
     for (const char* part : {"protocol 2, 2 encoders, 1000 Hz", "arm", "rod", "imu", "good",
-                             "tripped: not cleared since it was switched on", "0 lost"}) {
+                             "tripped: not unlocked since the unit started", "0 lost"}) {
       EXPECT_NE(output.find(part), std::string::npos) << part << "\nin\n" << output;
     }
     EXPECT_EQ(output.find('\x1b'), std::string::npos) << "escape codes are for terminals";

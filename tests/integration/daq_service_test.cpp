@@ -148,7 +148,7 @@ TEST_F(DaqWithTls, TakesNoServiceThatItsCertificateDoesNotName) {
   const ChildProcess send(command, path("send.txt"));
   EXPECT_TRUE(eventually(
       [&] {
-        return send.output().find("certificate is refused: IP address mismatch") !=
+        return send.output().find("certificate is rejected: IP address mismatch") !=
                std::string::npos;
       },
       kPatience_s))

@@ -56,7 +56,7 @@ class HangingDisk : public StuckHost, public ::testing::WithParamInterface<const
 TEST_P(HangingDisk, SwitchesOffSaysSoAndLosesNothing) {
   start_driving();
   hang();
-  wait_until_said("TRIP: nothing was stored for");
+  wait_until_said("TRIP: no data were stored for");
   wait_until_tripped();
   wait_until_said("press Ctrl-C twice");
   go_on();
@@ -133,12 +133,12 @@ TEST_F(StuckHost, GoesOnWithoutItsSpoolAndSaysSo) {
   start_daq("long.textproto", pty_url(),
             {"--service", "127.0.0.1:" + std::to_string(refusing_port())});
   wait_until_recorded();
-  wait_until_said("waits on the disk");
+  wait_until_said("kept on the disk");
   std::filesystem::remove_all(path("run.mcap.spool"));
-  wait_until_said("the service will lack samples");
+  wait_until_said("samples will be missing on the service");
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
-  EXPECT_TRUE(says("the service does not have the whole run")) << daq_->output();
+  EXPECT_TRUE(says("the service has received only part of the run")) << daq_->output();
   stop_sim();
   EXPECT_TRUE(recording("run.mcap").scan.container.intact());
 }

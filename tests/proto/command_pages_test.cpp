@@ -24,7 +24,7 @@ class CommandPages : public ::testing::Test {
         "\n"
         "Exit status: 0 done,\n"
         "1 bad input.\n"
-        "tool-x COMMAND --help tells more about a command.");
+        "Run tool-x COMMAND --help for help on a command.");
     fit_ = app_.add_subcommand("fit", "Fit it. With more words");
     fit_->add_option("recordings", files_, "What to fit")->required()->type_name("RECORDING");
     fit_->add_option("--rig", rig_, "Rig's file; with a tail")->required()->type_name("FILE");
@@ -73,7 +73,7 @@ TEST_F(CommandPages, ManualOfAProgramListsItsCommandsAndTheParts) {
   EXPECT_NE(page.find(".SH EXAMPLES\n.nf\n  tool\\-x fit a\\eb.csv \\-\\-kind warm\n.fi\n"),
             std::string::npos);
   EXPECT_NE(page.find(".SH EXIT STATUS\n0 done,\n1 bad input.\n.SH"), std::string::npos);
-  EXPECT_EQ(page.find("tells more about"), std::string::npos);
+  EXPECT_EQ(page.find("for help on"), std::string::npos);
   EXPECT_NE(page.find("\n\\&.begins like a request\n"), std::string::npos)
       << "a line that roff would take for a request of its own";
 }

@@ -66,7 +66,7 @@ TEST(CsvTable, MissingCellsAreReadOnlyWhereAllowed) {
       refusal([] {
         (void)parse_csv("f.csv", "a,b\n1,\n2,1\n", {{"a"}, {"b", MissingCells::kAllowedAtTheEnd}});
       }),
-      {"f.csv:2:2", "'b'"});
+      {"f.csv:2:2", "\"b\""});
 }
 
 TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
@@ -77,14 +77,14 @@ TEST(CsvTable, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(refusal_of("\n\n"), {"f.csv", "empty"});
   expect_parts(refusal_of("t,x\n"), {"f.csv", "no rows"});
   expect_parts(refusal_of("0,1\n1,2\n"), {"f.csv:1", "no header"});
-  expect_parts(refusal_of("t,y\n0,1\n"), {"f.csv:1", "no column 'x'", "'t', 'y'"});
+  expect_parts(refusal_of("t,y\n0,1\n"), {"f.csv:1", "no column \"x\"", "\"t\", \"y\""});
   expect_parts(refusal_of("t,x,x\n0,1,1\n"), {"f.csv:1", "two columns"});
-  expect_parts(refusal_of("t,x\n0,1\n1,nan\n2,3\n"), {"f.csv:3:2", "'x'", "'nan'", "remove"});
+  expect_parts(refusal_of("t,x\n0,1\n1,nan\n2,3\n"), {"f.csv:3:2", "\"x\"", "\"nan\"", "remove"});
   expect_parts(refusal_of("t,x\n0,\n"), {"f.csv:2:2", "an empty cell"});
   expect_parts(refusal_of("t,x\n0,abc\n"),
-               {"f.csv:2:2: column 'x': holds text, such as 'abc'; name a column of numbers"});
-  expect_parts(refusal_of("t,x\n0,1\n1,abc\n"), {"f.csv:3:2", "'abc' is not a finite number"});
-  expect_parts(refusal_of("t,x\n0,1.2.3\n"), {"f.csv:2:2", "'1.2.3' is not a finite number"});
+               {"f.csv:2:2: column \"x\": holds text, such as \"abc\"; use a column of numbers"});
+  expect_parts(refusal_of("t,x\n0,1\n1,abc\n"), {"f.csv:3:2", "\"abc\" is not a finite number"});
+  expect_parts(refusal_of("t,x\n0,1.2.3\n"), {"f.csv:2:2", "\"1.2.3\" is not a finite number"});
   expect_parts(refusal_of("t,x\n0,1e999\n"), {"f.csv:2:2", "not a finite number"});
   expect_parts(refusal_of("t,x\n0,inf\n"), {"f.csv:2:2", "not a finite number"});
   expect_parts(refusal_of("t,x\n0,1\n1\n"), {"f.csv:3", "1 cells, the header 2"});

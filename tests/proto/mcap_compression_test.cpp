@@ -146,7 +146,7 @@ TEST(McapCompression, OfOtherKindsIsRefusedWithARemedy) {
   const auto result = scan(file, listener);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(result.error().detail.find("'brotli'"), std::string::npos);
+  EXPECT_NE(result.error().detail.find("\"brotli\""), std::string::npos);
   EXPECT_NE(result.error().detail.find("mcap filter"), std::string::npos);
 }
 

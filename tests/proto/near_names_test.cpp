@@ -13,9 +13,9 @@ const std::vector<std::string> kNames = {"calibrate", "check", "compare", "info"
 // Typing errors: a missing, an extra, a wrong and two exchanged letters.
 TEST(NearNames, SuggestWhatWasMeant) {
   for (const char* name : {"calibrat", "calibratee", "calibrote", "claibrate", "Calibrate"}) {
-    EXPECT_EQ(did_you_mean(name, kNames), "; did you mean 'calibrate'?") << name;
+    EXPECT_EQ(did_you_mean(name, kNames), "; did you mean \"calibrate\"?") << name;
   }
-  EXPECT_EQ(did_you_mean("inf", kNames), "; did you mean 'info'?");
+  EXPECT_EQ(did_you_mean("inf", kNames), "; did you mean \"info\"?");
 }
 
 // A suggestion that nobody can have meant would hide that there is none.

@@ -164,16 +164,16 @@ TEST(ParseText, ReadsATextBehindAByteOrderMark) {
   TextLocator::Tree tree;
   parse_text("r.textproto", "\xEF\xBB\xBFname: \"r\"", rig, tree);
   EXPECT_EQ(rig.name(), "r");
-  expect_parts(text_refusal("\xEF\xBB\xBFnme: \"r\""), {"r.textproto:1:", "unknown field 'nme'"});
+  expect_parts(text_refusal("\xEF\xBB\xBFnme: \"r\""), {"r.textproto:1:", "unknown field \"nme\""});
 }
 
 // A decimal comma separates fields, so the digits after it read as the next field.
 TEST(ParseText, AsksForADecimalPoint) {
   expect_parts(text_refusal("body { mass { value: 0,597 } }"),
-               {"r.textproto:1:24: '0,597' is not a number; write a decimal point: 0.597"});
+               {"r.textproto:1:24: \"0,597\" is not a number; write a decimal point: 0.597"});
   expect_parts(text_refusal("\xEF\xBB\xBF"
                             "body {\n\tmass {\tvalue: -12,5 } }"),
-               {"'12,5' is not a number; write a decimal point: 12.5"});
+               {"\"12,5\" is not a number; write a decimal point: 12.5"});
   for (const char* other : {"body { mass { value: 1, 597 } }", "body { name: \"a\",5 }"}) {
     EXPECT_EQ(text_refusal(other).find("decimal"), std::string::npos) << other;
   }
@@ -184,31 +184,32 @@ TEST(ParseText, ListsTheValuesThatStandThere) {
   const std::string told =
       text_refusal("recording {\n  time { column: \"t\" }\n\tangle { unit: DEGREES }\n}");
   expect_parts(told, {"r.textproto:3:",
-                      "'DEGREES' is no value of 'unit' in an AngleColumn; use one "
+                      "\"DEGREES\" is not a value of \"unit\" in an AngleColumn; use one "
                       "of RADIAN, DEGREE, ",
-                      "; did you mean 'DEGREE'?"});
+                      "; did you mean \"DEGREE\"?"});
   EXPECT_EQ(told.find("SECOND"), std::string::npos) << told;
   EXPECT_EQ(told.find("METER"), std::string::npos) << told;
-  expect_parts(text_refusal("recording { time { unit: HOUR\n}\n}"),
-               {"'HOUR' is no value of 'unit' in a TimeColumn; use one of SECOND, MILLISECOND"});
+  expect_parts(
+      text_refusal("recording { time { unit: HOUR\n}\n}"),
+      {"\"HOUR\" is not a value of \"unit\" in a TimeColumn; use one of SECOND, MILLISECOND"});
 }
 
 // A missing brace shows only at the end of the file, far from its place.
 TEST(ParseText, SaysWhichMessageIsNotClosed) {
   expect_parts(
       text_refusal("name: \"r\"\nbody {\n  mass { value: 1\n"),
-      {"r.textproto:4:1: the file ends too early", "mass { of line 3 is not closed", "'}'"});
+      {"r.textproto:4:1: the file is incomplete", "mass { of line 3 is not closed", "'}'"});
   expect_parts(text_refusal("body {\n  name: \"{\" # } {\n  mass: <value: 1>\n"),
                {"body { of line 1 is not closed"});
   expect_parts(text_refusal("name: \"r\" body { name: 'a\\'{' }\nhinge\n{ friction { } "),
                {"hinge { of line 3 is not closed"});
   expect_parts(text_refusal("name: \"r\"\nbody { mass { value:"),
-               {"the file ends too early", "mass { of line 2"});
+               {"the file is incomplete", "mass { of line 2"});
   // Cut in the middle of a word, which alone would be an unknown field.
   expect_parts(text_refusal("body {\n  name: \"b\"\n  iner\n"),
-               {"the file ends too early", "body { of line 1"});
-  expect_parts(text_refusal("body {\n  iner\n  { }\n"), {"unknown field 'iner'"});
-  expect_parts(text_refusal("name:"), {"the file ends too early: a value is missing"});
+               {"the file is incomplete", "body { of line 1"});
+  expect_parts(text_refusal("body {\n  iner\n  { }\n"), {"unknown field \"iner\""});
+  expect_parts(text_refusal("name:"), {"the file is incomplete: the last value is missing"});
   // An extra brace is not reported as a missing one.
   expect_parts(text_refusal("body { } }"), {"r.textproto:1:10", "correct the text"});
 }

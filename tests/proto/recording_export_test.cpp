@@ -301,7 +301,7 @@ TEST(InspectRecording, TellsWhatIsThereAndWhatIsMissing) {
   const std::string text = to_text(info.value());
   for (const char* part :
        {"560 in 0.599 s", "40 samples in 2 gaps", "30 lost on the link", "speed_limit: 31 > 30",
-        "+250.00", "furuta", "every checksum right", "2023-11-14 22:13:20 UTC"}) {
+        "+250.00", "furuta", "all checksums correct", "2023-11-14 22:13:20 UTC"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
   }
 }

@@ -58,7 +58,7 @@ TEST(RecordingRules, HoldSlidesToTheHinges) {
        {std::vector<std::string>{"arm"}, {"cart", "cart"}, {"cart,pole"}, {""}}) {
     EXPECT_TRUE(breach(slides)) << join_names(slides);
   }
-  EXPECT_NE(breach({"arm"}).value_or("").find("'arm'"), std::string::npos);
+  EXPECT_NE(breach({"arm"}).value_or("").find("\"arm\""), std::string::npos);
 }
 
 // Each motor is listed once. Units are given for all motors in their order, or for none.

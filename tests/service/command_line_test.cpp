@@ -76,11 +76,11 @@ TEST(CommandLine, WrongUsageIsRefused) {
 
 TEST(CommandLine, MistypedCommandsAreToldWithTheNearest) {
   expect_refused("calibrat run.csv",
-                 {"there is no command 'calibrat'", "did you mean 'calibrate'?", "rigcal --help"});
-  expect_refused("run.csv", {"there is no command 'run.csv'", "rigcal --help"});
+                 {"unknown command \"calibrat\"", "did you mean \"calibrate\"?", "rigcal --help"});
+  expect_refused("run.csv", {"unknown command \"run.csv\"", "rigcal --help"});
   EXPECT_EQ(run_rigcal("run.csv").err.find("did you mean"), std::string::npos);
-  expect_refused("", {"no command was given", "rigcal --help"});
-  EXPECT_EQ(run_rigcal("info").err.find("there is no command"), std::string::npos);
+  expect_refused("", {"a command is missing", "rigcal --help"});
+  EXPECT_EQ(run_rigcal("info").err.find("unknown command"), std::string::npos);
 }
 
 // Every wrong use of an option gives one sentence that starts with the program's name.
@@ -91,22 +91,25 @@ TEST(CommandLine, OptionsThatCannotBeUsedAreToldAlike) {
   };
   const Wrong wrongs[] = {
       {"check x --rig y --stpe 3",
-       "there is no option '--stpe'; did you mean '--step'? (rigcal check --help lists all)"},
-      {"calibrate x --rgi y", "there is no option '--rgi' (rigcal calibrate --help lists all)"},
-      {"calibrate x --rig y --xyzzy=3", "there is no option '--xyzzy' (rigcal"},
-      {"--bogus", "there is no option '--bogus' (rigcal --help lists all)"},
-      {"info x y", "'y' is one more than is taken (rigcal info"},
+       "unknown option \"--stpe\"; did you mean \"--step\"? (see rigcal check --help)"},
+      {"calibrate x --rgi y", "unknown option \"--rgi\" (see rigcal calibrate --help)"},
+      {"calibrate x --rig y --xyzzy=3", "unknown option \"--xyzzy\" (see rigcal"},
+      {"--bogus", "unknown option \"--bogus\" (see rigcal --help)"},
+      {"info x y", "\"y\" is an unexpected argument (see rigcal info"},
       {"crossvalidate x --rig y --pieces 1001",
-       "--pieces: '1001' is not a whole number from 1 to 1000 (rigcal crossvalidate --help tells"},
-      {"crossvalidate x --rig y --pieces 0", "--pieces: '0' is not a whole number from 1 to 1000"},
-      {"crossvalidate x --rig y --pieces 1.5", "--pieces: '1.5' is not a whole number"},
+       "--pieces: \"1001\" is not a whole number from 1 to 1000 (see rigcal crossvalidate --help)"},
+      {"crossvalidate x --rig y --pieces 0",
+       "--pieces: \"0\" is not a whole number from 1 to 1000"},
+      {"crossvalidate x --rig y --pieces 1.5", "--pieces: \"1.5\" is not a whole number"},
       {"calibrate x --rig y --step 0,001",
-       "--step: '0,001' is not between 100e-9 and 1; write a decimal point: 0.001 (rigcal"},
-      {"calibrate x --rig y --kappa 1,5", "'1,5' is not a positive number; write a decimal point"},
-      {"calibrate x --rig y --step a,b", "--step: 'a,b' is not between 100e-9 and 1 (rigcal"},
-      {"calibrate x --rig y --step 1,2,3", "--step: '1,2,3' is not between 100e-9 and 1 (rigcal"},
-      {"calibrate x --rig y --step", "--step: a value is missing (rigcal calibrate --help tells"},
-      {"calibrate x", "--rig is required (rigcal calibrate --help tells more)"}};
+       "--step: \"0,001\" is not between 100e-9 and 1; write a decimal point: 0.001 (see rigcal"},
+      {"calibrate x --rig y --kappa 1,5",
+       "\"1,5\" is not a positive number; write a decimal point"},
+      {"calibrate x --rig y --step a,b", "--step: \"a,b\" is not between 100e-9 and 1 (see rigcal"},
+      {"calibrate x --rig y --step 1,2,3",
+       "--step: \"1,2,3\" is not between 100e-9 and 1 (see rigcal"},
+      {"calibrate x --rig y --step", "--step: a value is missing (see rigcal calibrate --help)"},
+      {"calibrate x", "--rig is required (see rigcal calibrate --help)"}};
   for (const Wrong& wrong : wrongs) {
     const ProgramRun run = run_rigcal(wrong.arguments);
     EXPECT_EQ(run.exit_code, 1) << wrong.arguments;
@@ -123,16 +126,16 @@ TEST(CommandLine, WordsThatAreNoChoiceAreToldWithTheChoices) {
     std::vector<std::string> parts;
   };
   const Choice choices[] = {
-      {"study foo", {"kind", "'foo' is not", "arm, furuta,", " or synthetic"}},
-      {"study furta", {"'furta'", "did you mean 'furuta'?"}},
-      {"calibrate x --rig y --states half", {"--states", "'half' is not configurations or full"}},
+      {"study foo", {"kind", "\"foo\" is not", "arm, furuta,", " or synthetic"}},
+      {"study furta", {"\"furta\"", "did you mean \"furuta\"?"}},
+      {"calibrate x --rig y --states half", {"--states", "\"half\" is not configurations or full"}},
       {"calibrate x --rig y --residual half", {"--residual", "is not explicit or implicit"}},
-      {"calibrate x --rig y --inertias entrie", {"--inertias", "did you mean 'entries'?"}},
+      {"calibrate x --rig y --inertias entrie", {"--inertias", "did you mean \"entries\"?"}},
       {"crossvalidate x --rig y --by piece", {"--by", "is not recording or segment"}},
       {"compare x --rig y --by piece", {"--by", "is not recording, segment or window"}},
-      {"estimate x --rig y --out z --only angel", {"--only", "'angel'", "angle, "}},
+      {"estimate x --rig y --out z --only angel", {"--only", "\"angel\"", "angle, "}},
       {"simulate --integrator euler", {"--integrator", "is not physical or spook"}},
-      {"design --kind pulse", {"--kind", "did you mean 'pulses'?"}},
+      {"design --kind pulse", {"--kind", "did you mean \"pulses\"?"}},
       {"--completion csh", {"--completion", "is not bash, zsh or fish"}}};
   for (const Choice& choice : choices) {
     SCOPED_TRACE(choice.arguments);
@@ -155,8 +158,8 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
   const Bad bads[] = {
       {"missing.csv",
        with_replaced(good, "theta1_rad", "phi"),
-       {":1", "no column 'theta1_rad'", "'t_s', 'phi'"}},
-      {"nan.csv", with_replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "'nan'"}},
+       {":1", "no column \"theta1_rad\"", "\"t_s\", \"phi\""}},
+      {"nan.csv", with_replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "\"nan\""}},
       {"text.csv", with_replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
       {"backwards.csv", with_replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
@@ -193,7 +196,7 @@ TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
     expect_refused("calibrate " + recording + " --rig " + rig, parts);
     expect_refused("info " + rig, parts);
   };
-  expect_rig(with_replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field 'mas'"});
+  expect_rig(with_replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field \"mas\""});
   expect_rig(with_replaced(good, "zz { value: 0.01", "xy { value: 1 } zz { value: 0.01"),
              {"rig.textproto:", "not positive definite"});
   expect_rig(with_replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});

@@ -212,7 +212,7 @@ TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
   expect_parts(refusal([&] { import_recording(path_, undescribed); }),
                {"rig.textproto: does not say", "'b/theta'"});
   std::ofstream(path_) << "t,theta\n0,1\n";
-  expect_parts(told("t", "theta"), {"run.h5: is no HDF5 file"});
+  expect_parts(told("t", "theta"), {"run.h5: is not an HDF5 file"});
   expect_parts(refusal([&] { import_recording("gone.h5", pendulum("t", "theta")); }),
                {"gone.h5: cannot be opened: No such file"});
 }

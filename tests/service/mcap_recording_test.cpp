@@ -112,7 +112,7 @@ TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
   expect_parts(imported.summary.notes.back(),
                {"1 messages were left out", "sample 150 has the angle 10e12; it must be from"});
   expect_parts(proto::to_text(proto::inspect_recording(huge).value()),
-               {"1 messages refused", "sample 150 has the angle 10e12"});
+               {"1 messages rejected", "sample 150 has the angle 10e12"});
   const auto refused = [&](const std::string& path) {
     return refusal([&] { (void)import_recording(path, furuta()); });
   };

@@ -110,7 +110,7 @@ TEST(RecordingColumns, OfWordsAreListedAsText) {
   // Text among numbers is an error of that row.
   const RecordingColumns wrong = read_columns(folder.write("wrong.csv", "t_s,q\n0,1\n1,x\n"));
   EXPECT_TRUE(wrong.texts.empty());
-  expect_parts(wrong.fault, {"wrong.csv:3:2", "'x' is not a finite number"});
+  expect_parts(wrong.fault, {"wrong.csv:3:2", "\"x\" is not a finite number"});
 }
 
 TEST(RecordingColumns, OfMat) {

@@ -49,7 +49,7 @@ TEST(RecordingCommands, InfoTellsWhatIsInARecordingAndWhatIsMissing) {
   const ProgramRun run = run_rigcal("info " + folder.file("run.mcap"));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   expect_parts(run.out, {"480 in 0.499 s", "20 samples in 1 gaps", "speed 41.2 rad/s", "furuta",
-                         "command     0.000 to 0.000 A at arm", "every checksum right"});
+                         "command     0.000 to 0.000 A at arm", "all checksums correct"});
 }
 
 TEST(RecordingCommands, ExportWritesEachFormatOnce) {
@@ -82,7 +82,7 @@ TEST(RecordingCommands, RecoverMakesACutOffRecordingWhole) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   expect_parts(run.out, {"run.recovered.mcap", "read back and compared"});
   const ProgramRun after = run_rigcal("info " + folder.file("run.recovered.mcap"));
-  expect_parts(after.out, {"every checksum right", "480 in 0.499 s", "interrupted", "20 ms"});
+  expect_parts(after.out, {"all checksums correct", "480 in 0.499 s", "interrupted", "20 ms"});
   EXPECT_EQ(run_rigcal("recover " + part).exit_code, 1) << "must not replace what it wrote";
 }
 

@@ -217,7 +217,7 @@ TEST_P(RigFileRefuses, WithPlaceCauseAndRemedy) {
 }
 
 const BadRig kBadRigs[] = {
-    {"UnknownField", "mass {", "mas {", {"r.textproto:4:", "'mas'", "Body", "mass, inertia"}},
+    {"UnknownField", "mass {", "mas {", {"r.textproto:4:", "\"mas\"", "Body", "mass, inertia"}},
     {"WrongType", "value: 0.4", "value: \"heavy\"", {"r.textproto:4:17", "Expected double"}},
     {"MissingBrace", "mass { value: 0.4 }", "mass { value: 0.4", {"r.textproto:"}},
     {"UnknownBody",
@@ -255,7 +255,7 @@ const BadRig kBadRigs[] = {
     {"UnknownUnit",
      "unit: COUNT",
      "unit: DEGREES",
-     {"r.textproto:17:", "'DEGREES'", "RADIAN, DEGREE, COUNT, TURN"}},
+     {"r.textproto:17:", "\"DEGREES\"", "RADIAN, DEGREE, COUNT, TURN"}},
     {"CountsUnknown", "counts_per_turn: 4096", "", {"r.textproto:17:", "counts_per_turn"}},
     {"AngleOfUnknownHinge",
      "angle { hinge: \"1\"",

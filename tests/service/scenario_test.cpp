@@ -40,14 +40,14 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
   const auto refusal_of = [&](const std::string& text) {
     return refusal([&] { (void)parse_scenario("s.textproto", text, rig); });
   };
-  expect_parts(refusal_of("duration_s: 1"), {"s.textproto", "names no excitation", "release"});
+  expect_parts(refusal_of("duration_s: 1"), {"s.textproto", "has no excitation", "release"});
   expect_parts(refusal_of("release { }"), {"s.textproto", "duration_s", "positive"});
   expect_parts(refusal_of("duration_s: 1\nstep { moter: \"1\" }"),
-               {"s.textproto:2:", "'moter'", "motor, command, start_s"});
+               {"s.textproto:2:", "\"moter\"", "motor, command, start_s"});
   expect_parts(refusal_of("duration_s: 1\nstep { motor: \"3\" command: 1 }"),
                {"s.textproto:2:8", "\"3\" has no motor", "write motor: \"1\""});
   expect_parts(refusal_of("duration_s: 1\nstep { command: 1 }"),
-               {"s.textproto:2:", "says no motor", "write motor: \"1\""});
+               {"s.textproto:2:", "names no motor", "write motor: \"1\""});
   expect_parts(refusal_of("duration_s: 1\nstep { motor: \"2\" command: 1 }"),
                {"s.textproto:2:8", "no motor"});
   expect_parts(refusal_of("duration_s: 1\npulse { motor: \"1\" command: 1 width_s: 0 }"),
@@ -100,9 +100,9 @@ TEST(ScenarioFiles, CommandBeyondTheLimitsIsRefused) {
   expect_parts(refusal_of(step + "limits { command_slew_max: 10001 }"),
                {"s.textproto:3:10", "command_slew_max is 10001, the rig file allows 10000"});
   expect_parts(refusal_of(step + "limits { command_max: 1.9 }"),
-               {"asks for up to 2 V, allowed are 1.9"});
+               {"commands up to 2 V, allowed are 1.9"});
   expect_parts(refusal_of("duration_s: 1 step { motor: \"1\" command: 99 }"),
-               {"asks for up to 99 V, allowed are 10"});
+               {"commands up to 99 V, allowed are 10"});
 }
 
 }  // namespace

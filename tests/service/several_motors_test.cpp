@@ -121,7 +121,7 @@ TEST(SeveralMotors, AreHeldToTheirLimitsInASimulation) {
   EXPECT_NO_THROW((void)parse_scenario(
       "s.textproto", "duration_s: 1 step { motor: \"shoulder\" command: 9 }", arm()));
   expect_parts(refused("duration_s: 1 step { motor: \"elbow\" } step { motor: \"elbow\" }"),
-               {"\"elbow\" has an excitation already"});
+               {"\"elbow\" has two excitations"});
 }
 
 // A duty is at most 1, whether stated or not.

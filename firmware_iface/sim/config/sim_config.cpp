@@ -17,7 +17,7 @@ namespace pb = rigcal::v1;
 
 // The parser has checked the ranges in proto/check/number_ranges.cpp. Omitted numbers are 0.
 void require_given(double value, const TextLocator& at, const std::string& field) {
-  if (value == 0.0) at.at(field).fail(field + " must be given, above 0");
+  if (value == 0.0) at.at(field).fail(field + " must be given and positive");
 }
 
 Nanoseconds from_ms(double ms) { return Nanoseconds(std::llround(ms * 1e6)); }

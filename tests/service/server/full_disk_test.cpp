@@ -175,7 +175,7 @@ TEST(FailingDisk, CostsNothingThatWasAcknowledged) {
       if (!sent.refused) continue;
       ++refusals;
       EXPECT_EQ(sent.refused->reason(), SessionRefused::REASON_STORAGE);
-      EXPECT_NE(sent.refused->text().find("cannot make durable"), std::string::npos)
+      EXPECT_NE(sent.refused->text().find("cannot sync to disk"), std::string::npos)
           << sent.refused->text();
     }
   }

@@ -179,9 +179,9 @@ TEST(Ingest, RefusesWhatCannotBeStored) {
          auto& sample = *r.mutable_sample_batch()->mutable_samples(3);
          sample.set_timestamp(sample.timestamp() - 2.5e-3);
        },
-       "time never goes back"},
+       "times must not decrease"},
       {"backwards", [](auto& r) { r.mutable_sample_batch()->mutable_samples(3)->set_sequence(2); },
-       "sequences only rise"},
+       "sequences must increase"},
       {"close", [](auto& r) { r = close_request(7); }, "1 arrived"},
       {"hello", [](auto& r) { r.mutable_hello()->set_protocol_version(1); }, "SampleBatch"},
   };
