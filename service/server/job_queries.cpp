@@ -67,7 +67,8 @@ JobInfo JobStore::info(const Job& job) const {
     if (const double used_s = processor_use_s(info.owner()); used_s > share_s) {
       info.set_error(info.owner() + " has used " + std::to_string(std::lround(used_s)) +
                      " s of processor time in the last hour, and its share is " +
-                     std::to_string(std::lround(share_s)) + " s; the job waits until it is less");
+                     std::to_string(std::lround(share_s)) +
+                     " s; the job waits until its use drops below that");
     }
     for (const auto& session : info.session_ids()) {
       const auto path = sessions_.recording_path(session);

@@ -89,7 +89,8 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   JobInfo& info = job.info;
   if (!loaded.ok() || record.info().job_id() != id) {
     info.set_job_id(id);
-    info.set_error(loaded.ok() ? folder + ": its record is of another job" : loaded.error().detail);
+    info.set_error(loaded.ok() ? folder + ": its record belongs to another job"
+                               : loaded.error().detail);
     log_event(LogLevel::kError, "job_unreadable", {{"job", id}, {"error", info.error()}});
     return;
   }
@@ -155,7 +156,7 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
         ++context_.metrics.storage_errors_total;
         jobs_.erase(id);
         return answer(make_fault(ServiceError::STORAGE,
-                                 created.ok() ? "the job is gone" : created.error().detail));
+                                 created.ok() ? "the job was deleted" : created.error().detail));
       }
       stored->on_disk = true;
       queue_.add(stored->info.owner(), id);

@@ -102,7 +102,8 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   const bool is_upload = record.upload_size_bytes() > 0;
   const auto& metadata = record.info().metadata();
   if (loaded.ok() && (record.info().session_id() != id || (!is_upload && !names_of(metadata)))) {
-    loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
+    loaded = proto::Error{proto::ErrorCode::kDamaged,
+                          folder + ": its record does not belong to a session"};
   }
   if (!loaded.ok()) {
     // The folder stays as it is, and its id stays taken.
@@ -139,11 +140,10 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   const auto& metadata = request.metadata();
   const auto names = names_of(metadata);
   if (!names) {
-    return refusal(
-        SessionRefused::REASON_BAD_REQUEST,
-        "metadata 'hinges' must name 1 to 8 different hinges, separated by commas; where "
-        "they are there, 'slides' different ones of these, and 'inertial_sensors' up to "
-        "4 different sensors");
+    return refusal(SessionRefused::REASON_BAD_REQUEST,
+                   "metadata 'hinges' must list 1 to 8 distinct joints, separated by commas; "
+                   "'slides', if given, distinct ones of these, and 'inertial_sensors', if given, "
+                   "up to 4 distinct sensors");
   }
   if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
@@ -152,7 +152,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   if (!secret.empty() &&
       (secret.size() < proto::kSecretSizeMin || secret.size() > proto::kSecretSizeMax)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "a secret has 16 to 32 bytes, or is left out for the service to make one");
+                   "a secret must have 16 to 32 bytes; omit it to let the service create one");
   }
   if (const auto found = entries_.find(id); found != entries_.end()) {
     const auto& ingest = found->second.ingest;
@@ -162,8 +162,8 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
       if (!ingest->admits(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
                        "session '" + id +
-                           "' was opened before, and this is not its secret; its own rig brings "
-                           "the one from its spool, anybody else chooses another id");
+                           "' exists, and the secret is wrong. The rig that opened it must send "
+                           "the secret from its spool; another rig must choose another id");
       }
       if (auto full = reason_against_streaming(id, who); full && ingest->is_open()) {
         return std::move(*full);
@@ -204,9 +204,9 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::
     if (rig == who.name) ++of_one;
   }
   if (of_one >= context_.limits.of_one().streaming_sessions) {
-    return refusal(SessionRefused::REASON_BUSY,
-                   std::to_string(of_one) + " sessions are streaming from " + who.name +
-                       ", as many as this service takes from one; end some");
+    return refusal(SessionRefused::REASON_BUSY, std::to_string(of_one) +
+                                                    " sessions are streaming from " + who.name +
+                                                    ", the limit per client; end some");
   }
   if (streaming >= limit) {
     return refusal(SessionRefused::REASON_BUSY,
@@ -226,8 +226,7 @@ std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& 
       entries_.begin(), entries_.end(),
       [&](const auto& entry) { return entry.second.known_info().owner() == info.owner(); }));
   if (kept >= context_.limits.of_one().sessions) {
-    return full(kept, " of " + info.owner() +
-                          " are kept, as many as this service keeps for one; delete some");
+    return full(kept, " of " + info.owner() + " are kept, the limit per client; delete some");
   }
   if (entries_.size() >= context_.limits.sessions) {
     return full(entries_.size(), " are kept, the limit of this service; delete some");
@@ -243,7 +242,7 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
                                                                std::uint64_t index_bytes) const {
   const auto full = [&](const std::string& what) {
     return make_fault(ServiceError::STORAGE,
-                      what + ", as much as this service keeps for one; delete sessions or jobs");
+                      what + "; the limit is reached, delete sessions or jobs");
   };
   const auto has_room = [&] {
     const auto no_limit =
@@ -256,14 +255,14 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
   if (!has_room()) {
     const std::uint64_t share = context_.disk_share_bytes();
     return full(owner + " has " + std::to_string(context_.disk.of(owner) >> 20) + " of " +
-                std::to_string(share >> 20) + " MiB on the disk and asks for " +
+                std::to_string(share >> 20) + " MiB on the disk and needs " +
                 std::to_string((disk_bytes >> 20) + 1) + " more");
   }
   if (index_bytes == 0) return std::nullopt;  // existing sessions may continue
   const ServiceLimits& limits = context_.limits;
   if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
                                limits.of_one().index_bytes)) {
-    return full("what sessions and jobs tell about themselves has " +
+    return full("the index of sessions and jobs has " +
                 std::to_string(context_.index.total() >> 10) + " KiB, " +
                 std::to_string(context_.index.of(owner) >> 10) + " of them of " + owner);
   }

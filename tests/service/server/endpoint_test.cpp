@@ -315,7 +315,8 @@ TEST(Endpoint, TellsWhyItCannotListen) {
     EXPECT_NE(output.find(why), std::string::npos) << output;
     EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1) << output;
   };
-  refused({"--listen", taken}, "end the program that does, or name another address with --listen");
+  refused({"--listen", taken},
+          "stop the program that uses it, or name another address with --listen");
   refused({"--listen", "127.0.0.1:0", "--http", taken}, "name another address with --http");
   refused({"--listen", "127.0.0.1:99999"}, "a port is a number from 0 to 65535");
   refused({"--listen", "localhost"}, "the port is missing");
