@@ -161,8 +161,8 @@ StudyFigure trace_figure(const LoadedSet& set, const std::vector<StudyRun>& runs
   figure.title = "Simulations and histories for some state error weights κ";
   figure.caption = set.set->name + ", " + runs.front().place.recording + ": " +
                    fixed_settings(set.set->settings, SweepAxis::kStateErrorWeight) +
-                   ". Left: open-loop simulations from the estimated start with the recorded "
-                   "control. Right: what the solver did, iteration by iteration.";
+                   ". Left: open-loop simulations from the estimated initial state with the "
+                   "recorded control. Right: values by solver iteration.";
   std::vector<Chart> left;
   for (std::size_t j = 0; j < runs.front().hinges.size(); ++j) left.push_back(angle_panel(runs, j));
   if (!runs.front().control.empty()) left.push_back(control_panel(runs.front()));

@@ -56,9 +56,8 @@ void find_linkage(const proto::TextLocator& place, LegStudy& study) {
   if (pairs == 1 && study.knee >= 0) return;
   place.at("ratio_rig")
       .fail(
-          "must have as many motors as rig, in its order, all but one on the same joints: that one "
-          "on "
-          "the crank there and on the knee here");
+          "must have the same motors as rig, in the same order and on the same joints, except one: "
+          "on the crank in rig, on the knee here");
 }
 
 /// Returns the rig's mechanism with the study's values, "NAME=VALUE".
@@ -100,7 +99,7 @@ void read_drives(const StudyLeg::Draw& source, const proto::TextLocator& place,
     ++given;
   }
   if (given != source.drive_size()) {
-    place.at("drive").fail("a drive is of no motor, or two are of one");
+    place.at("drive").fail("a drive has no motor, or two drives have the same motor");
   }
 }
 

@@ -134,7 +134,7 @@ StudyTable torque_table(const LegStudy& study, const std::vector<LegResult>& res
     }
     table.rows.push_back(std::move(row));
   }
-  std::vector<std::string> row{"the torque itself"};
+  std::vector<std::string> row{"RMS torque"};
   const Eigen::VectorXd sizes = over_legs(results, [](const LegResult& result) {
     const Eigen::MatrixXd& measured = result.predictions.front().torques.measured;
     return Eigen::VectorXd(measured.cwiseAbs2().colwise().mean().cwiseSqrt().transpose());
@@ -225,7 +225,7 @@ StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult
 StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   StudyTable table;
   table.name = "table-parameters";
-  table.title = "What was estimated of " + result.leg.name;
+  table.title = "Estimated parameters of " + result.leg.name;
   table.caption =
       "Of the parameters beside bodies: friction of driven and of passive joints, rotors.";
   table.header = {"parameter", "unit", "truth", "linkage", "± sd", "constant ratio", "± sd"};
@@ -255,7 +255,7 @@ StudyFigure torque_figure(const LegStudy& study, const LegResult& result) {
   figure.name = "figure-torque";
   figure.title = "Measured and predicted torques of " + result.leg.name;
   figure.caption =
-      "Inverse dynamics along a held-out motion, as the paper's Fig. 15 shows it; a row a model.";
+      "Inverse dynamics along a held-out motion, as in the paper's Fig. 15; one row per model.";
   const std::vector<std::string> motors = motors_of(study);
   figure.columns = static_cast<int>(motors.size());
   for (std::size_t m = 0; m < 3; ++m) {
@@ -318,8 +318,8 @@ StudyFigure linkage_figure(const LegResult& result) {
   figure.name = "figure-linkage";
   figure.title = "The linkage";
   figure.caption =
-      "What a turn of the crank turns the knee by, and what a torque of the motor, such as its "
-      "friction, is at the knee, as the paper's Fig. 13 (c) and (d) show them.";
+      "Transmission d knee / d crank, and the knee torque per motor torque, for example of "
+      "friction, as in the paper's Fig. 13 (c) and (d).";
   const LegTorques& torques = result.predictions[2].torques;
   std::vector<Eigen::Index> order(static_cast<std::size_t>(torques.knee.size()));
   std::iota(order.begin(), order.end(), 0);

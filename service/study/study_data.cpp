@@ -103,7 +103,7 @@ std::vector<LoadedSet> load_sets(const Study& study, const StudyFolders& folders
     }
   }
   if (loaded.empty()) {
-    throw proto::InputError(study.path + ": none of its recordings is there; " + notes.front());
+    throw proto::InputError(study.path + ": none of its recordings exists; " + notes.front());
   }
   return loaded;
 }

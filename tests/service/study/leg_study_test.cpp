@@ -169,7 +169,7 @@ TEST(LegStudy, RefusesFaultsWithFileAndLine) {
       {"joint: \"KFE\"", "joint: \"knee\"", "no drive { } of the motor at joint 'KFE'"},
       {"draw {", "recorded { training: \"a.csv\" held_out: \"b.csv\" }\n  draw {",
        "needs either draw { } or recorded { }"},
-      {"rig-leg-ratio.textproto", "rig-leg.textproto", "as many motors as rig"},
+      {"rig-leg-ratio.textproto", "rig-leg.textproto", "the same motors as rig"},
       {"rig-leg-ratio.textproto", "rig-none.textproto", "rig-none.textproto"}};
   for (const Fault& fault : faults) {
     const TemporaryFolder folder;
