@@ -136,7 +136,7 @@ TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
   elsewhere.write("p.csv", contents_of(file("p.csv")) + "\n");
   const ProgramRun changed = run("repeat --quiet " + elsewhere.file("p.json"));
   EXPECT_EQ(changed.exit_code, 1);
-  expect_parts(changed.err, {"p.csv: has other content", "--changed-data"});
+  expect_parts(changed.err, {"p.csv: differs in content", "--changed-data"});
   EXPECT_EQ(run("repeat --quiet --changed-data " + elsewhere.file("p.json")).exit_code, 0);
   EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv")).exit_code, 0);
   const ProgramRun more =

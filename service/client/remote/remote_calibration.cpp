@@ -163,12 +163,12 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
   remote.server.host_port.clear();
   add_service_options(command, remote.server)
       ->envname("")
-      ->description("Calibrate on the service there; recordings may be session:ID");
+      ->description("Calibrate on the service at this address; recordings may be session:ID");
   const std::string group = "Service";
-  command.add_option("--job", remote.job_id, "Id of the job; default: named by its content")
+  command.add_option("--job", remote.job_id, "Job id; default: a hash of its content")
       ->type_name("JOB")
       ->group(group);
-  command.add_flag("--detach", remote.detach, "Print the job's id and leave; see watch, result")
+  command.add_flag("--detach", remote.detach, "Print the job's id and exit; see watch, result")
       ->group(group);
   command
       .add_flag("--skip-cross-validation", remote.skip_cross_validation,
@@ -180,7 +180,8 @@ ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions
                             const ResultFiles& files) {
   if (files.trajectories) {
     throw proto::InputError(
-        "--trajectories: a service keeps none; leave it out, or calibrate here, without --server");
+        "--trajectories: a service stores no trajectories; omit it, or calibrate locally without "
+        "--server");
   }
   check_inputs(remote, options);
   return with_service(remote.server,
