@@ -86,7 +86,7 @@ estimator::LawChoice choice_of(const CompareOptions& options,
       throw proto::InputError(std::string("--laws ") + fault.what());
     }
     if (std::ranges::count(options.laws, name) > 1) {
-      throw proto::InputError("--laws: '" + name + "' is given twice");
+      throw proto::InputError("--laws: \"" + name + "\" is given twice");
     }
   }
   for (const std::string& name : options.hinges) {

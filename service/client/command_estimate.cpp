@@ -101,8 +101,8 @@ void add_options(CLI::App& command, EstimateOptions& options) {
   const std::string group = "Result";
   command
       .add_option("--out", options.out,
-                  "CSV or MCAP file for the states, each with its standard deviation; '-' for CSV "
-                  "on standard output")
+                  "CSV or MCAP file for the states, each with its standard deviation; \"-\" for "
+                  "CSV on standard output")
       ->required()
       ->type_name("FILE")
       ->group(group);

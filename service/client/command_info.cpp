@@ -133,7 +133,8 @@ void print_variables(const std::string& path) {
   }
   std::cout << path << "\n\n"
             << format_table(rows, {false, true, true})
-            << "\nVariables marked '-' are not real numbers. Add --rig FILE to show the rate, gaps "
+            << "\n"
+               "Variables marked \"-\" are not real numbers. Add --rig FILE to show the rate, gaps "
                "and segments.\n";
 }
 

@@ -72,8 +72,8 @@ void check_content(const RepeatOptions& options, const StoredResult& result, std
   if (options.changed_data || (!then.empty() && mark_file(path).sha256 == then)) return;
   throw proto::InputError(path + ": " +
                           (then.empty()
-                               ? "the recording '" + name_of(result.request.recordings[index]) +
-                                     "' was not read from a file, so this file cannot be verified"
+                               ? "the recording \"" + name_of(result.request.recordings[index]) +
+                                     "\" was not read from a file, so this file cannot be verified"
                                : "differs in content from the recording that " + result.file +
                                      " was calibrated from (SHA-256 " + then.substr(0, 12) + "…)") +
                           "; give the right file, or --changed-data");
@@ -89,7 +89,7 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
     if (!path) path = find_recording(result, i);
     if (!path) {
       throw proto::InputError(
-          result.file + ": the recording '" + name_of(source) + "'" +
+          result.file + ": the recording \"" + name_of(source) + "\"" +
           (source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")") +
           " was found neither at its recorded path nor beside the result; give its path: rigcal "
           "repeat " +
@@ -119,7 +119,7 @@ void require_calibration(const std::string& path) {
   std::string recordings;
   for (const std::string& each : head.recordings) recordings += " " + each;
   throw proto::InputError(path + ": is " + name_of_result(head) +
-                          "; only results of 'rigcal calibrate' and of jobs can be repeated, so "
+                          "; only results of \"rigcal calibrate\" and of jobs can be repeated, so "
                           "repeat the command: rigcal " +
                           head.command + recordings + " --rig " +
                           (head.rig_file.empty() ? "RIG" : head.rig_file));

@@ -39,7 +39,7 @@ void set_values(ProgramRequest& program, const std::string& file,
   ParameterValues& values = program.request.values;
   values.file = file;
   for (const auto& [name, unit, value] : entries) {
-    values.entries.push_back({"parameter '" + name + "'", name, unit, value});
+    values.entries.push_back({"parameter \"" + name + "\"", name, unit, value});
   }
   values.kind = parse_estimate_kind(kind);
   values.step = step;

@@ -23,7 +23,7 @@ std::uint64_t index_size(const JobInfo& info) {
 }
 
 ServiceError unknown_job(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no job '" + utf8_prefix(id, 64) + "'");
+  return make_fault(ServiceError::NOT_FOUND, "there is no job \"" + utf8_prefix(id, 64) + "\"");
 }
 
 const JobStore::Job* JobStore::find(const std::string& id) const {
@@ -115,7 +115,7 @@ Outcome<std::string> JobStore::result_folder(const std::string& id) const {
   if (job == nullptr || job->removing) return unknown_job(id);
   const JobInfo& info = job->info;
   if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
-  return make_fault(ServiceError::NOT_READY, "job '" + id + "' has no result: it is " +
+  return make_fault(ServiceError::NOT_READY, "job \"" + id + "\" has no result: it is " +
                                                  state_name(info.state()) +
                                                  (info.error().empty() ? "" : ": " + info.error()));
 }

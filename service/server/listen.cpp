@@ -48,7 +48,7 @@ ListenPlace parse_listen_place(asio::io_context& io, const std::string& text) {
       asio::ip::tcp::resolver(io).resolve(place.network.host, std::to_string(place.network.port),
                                           asio::ip::tcp::resolver::passive, error);
   if (error || found.empty()) {
-    throw proto::InputError("'" + text + "' is not an address: " + error.message() +
+    throw proto::InputError("\"" + text + "\" is not an address: " + error.message() +
                             "; name one of this machine's, e.g. 127.0.0.1:7330");
   }
   const asio::ip::tcp::endpoint endpoint = found.begin()->endpoint();

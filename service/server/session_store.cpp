@@ -61,7 +61,7 @@ SessionInfo shortened(SessionInfo info) {
 }  // namespace
 
 ServiceError unknown_session(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no session '" + utf8_prefix(id, 64) + "'");
+  return make_fault(ServiceError::NOT_FOUND, "there is no session \"" + utf8_prefix(id, 64) + "\"");
 }
 
 SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : known_info(); }
@@ -75,7 +75,7 @@ std::optional<ServiceError> SessionStore::Entry::reason_against_change(const Ide
   const SessionInfo& known = known_info();
   if (who.may_change(known.owner())) return std::nullopt;
   return make_fault(ServiceError::NOT_ALLOWED,
-                    ownership_text("session '" + known.session_id() + "'", known.owner(), who));
+                    ownership_text("session \"" + known.session_id() + "\"", known.owner(), who));
 }
 
 SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
@@ -141,9 +141,9 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   const auto names = names_of(metadata);
   if (!names) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "metadata 'hinges' must list 1 to 8 distinct joints, separated by commas; "
-                   "'slides', if given, distinct ones of these, and 'inertial_sensors', if given, "
-                   "up to 4 distinct sensors");
+                   "metadata \"hinges\" must list 1 to 8 distinct joints, separated by commas; "
+                   "\"slides\", if given, distinct ones of these, and \"inertial_sensors\", if "
+                   "given, up to 4 distinct sensors");
   }
   if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
@@ -161,8 +161,8 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
         names_of(ingest->info().metadata()) == names) {
       if (!ingest->admits(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
-                       "session '" + id +
-                           "' exists, and the secret is wrong. The rig that opened it must send "
+                       "session \"" + id +
+                           "\" exists, and the secret is wrong. The rig that opened it must send "
                            "the secret from its spool; another rig must choose another id");
       }
       if (auto full = reason_against_streaming(id, who); full && ingest->is_open()) {
@@ -171,7 +171,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
       return ingest;
     }
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "session id '" + id + "' belongs to another recording; choose another id");
+                   "session id \"" + id + "\" belongs to another recording; choose another id");
   }
   if (auto full = reason_against_streaming(id, who)) return std::move(*full);
   SessionRecord record;
@@ -315,7 +315,7 @@ Outcome<SessionInfo> SessionStore::end(const std::string& id, const Identity& wh
   if (auto why = entry->reason_against_change(who)) return *why;
   if (entry->ingest) {
     if (const auto why = entry->ingest->end()) {
-      return make_fault(ServiceError::NOT_READY, "session '" + id + "' cannot be ended: " + *why);
+      return make_fault(ServiceError::NOT_READY, "session \"" + id + "\" cannot be ended: " + *why);
     }
   }
   return entry->info();
@@ -327,7 +327,7 @@ Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
   if (entry == nullptr) return unknown_session(id);
   if (!entry->ingest || !entry->ingest->is_open()) {
     return make_fault(ServiceError::NOT_READY,
-                      "session '" + id + "' is not being recorded; read its recording instead");
+                      "session \"" + id + "\" is not being recorded; read its recording instead");
   }
   entry->ingest->subscribe(subscriber);
   return entry->info();
@@ -339,7 +339,7 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
   if (auto why = found->second.reason_against_change(who)) return removed(*why);
   const SessionState state = found->second.info().state();
   const auto refuse = [&](const std::string& why) {
-    removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
+    removed(make_fault(ServiceError::NOT_READY, "session \"" + id + "\" is " + why));
   };
   const auto& ingest = found->second.ingest;
   const bool waits = ingest && ingest->waits_to_be_stored();  // deleting may free space it needs
@@ -348,7 +348,7 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
   }
   if (found->second.removing) return refuse("being deleted");
   if (const std::string job = user_(id); !job.empty()) {
-    return refuse("used by job '" + job + "'; wait for its end or cancel it");
+    return refuse("used by job \"" + job + "\"; wait for its end or cancel it");
   }
   found->second.removing = true;
   context_.maintenance(found->second.known_info().owner(),
@@ -379,17 +379,17 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
     return make_fault(ServiceError::STORAGE, path + ": is a symbolic link, which is not followed");
   }
   if (info.state() == rigcal::v1::SESSION_FAILED) {
-    return make_fault(ServiceError::BAD_REQUEST, "session '" + id + "' " + info.problem());
+    return make_fault(ServiceError::BAD_REQUEST, "session \"" + id + "\" " + info.problem());
   }
   return make_fault(ServiceError::NOT_READY,
-                    "session '" + id + "' is " + state_name(info.state()) +
+                    "session \"" + id + "\" is " + state_name(info.state()) +
                         (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
 }
 
 std::optional<ServiceError> SessionStore::reason_against_use(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr || entry->removing) return unknown_session(id);
-  const std::string named = "session '" + id + "' is ";
+  const std::string named = "session \"" + id + "\" is ";
   switch (const SessionInfo info = entry->info(); info.state()) {
     case rigcal::v1::SESSION_STORED:
     case rigcal::v1::SESSION_CLOSED:

@@ -62,9 +62,10 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Iden
   const std::string file_name = mcap ? "recording.mcap" : "recording.csv";
   if (const Entry* entry = find(id); entry != nullptr) {
     if (entry->removing || !entry->is_upload(request.size_bytes(), file_name, who)) {
-      return answer(make_fault(ServiceError::EXISTS, "session id '" + id +
-                                                         "' belongs to another recording or to "
-                                                         "somebody else; choose another id"));
+      return answer(
+          make_fault(ServiceError::EXISTS,
+                     "session id \"" + id +
+                         "\" belongs to another recording or to somebody else; choose another id"));
     }
     return entry->upload->open(answer);
   }

@@ -130,9 +130,9 @@ Status complete(const std::string& folder, SessionRecord& record, proto::Content
     const std::string name = content.text();
     if (name != promised) {
       const Error mismatch{ErrorCode::kVerifyMismatch,
-                           "the content of '" + id +
-                               "' does not match the hash in its id, but that of '" +
-                               proto::upload_id(name, 1) + "'"};
+                           "the content of \"" + id +
+                               "\" does not match the hash in its id, but that of \"" +
+                               proto::upload_id(name, 1) + "\""};
       if (record.info().state() == rigcal::v1::SESSION_STORED) return mismatch;
       if (Status removed = remove_folder(folder); !removed.ok()) return removed;
       return mismatch;

@@ -86,7 +86,7 @@ void read_drives(const StudyLeg::Draw& source, const proto::TextLocator& place,
     const auto& drives = source.drive();
     const auto drive = std::ranges::find(drives, hinges[j].name, &StudyLeg::Drive::joint);
     if (drive == drives.end()) {
-      place.fail("names no drive { } of the motor at joint '" + hinges[j].name + "'");
+      place.fail("names no drive { } of the motor at joint \"" + hinges[j].name + "\"");
     }
     const proto::TextLocator at =
         place.at("drive", static_cast<int>(std::distance(drives.begin(), drive)));

@@ -82,7 +82,7 @@ bool is_left_out(const Study& study, const StudySet& set, const StudyFolders& fo
   for (const StudyRecording& recording : set.recordings) {
     const std::string path = path_of(study, set, recording, folders);
     if (fs::exists(path)) continue;
-    notes.push_back("set '" + set.name + "' is left out: " + path +
+    notes.push_back("set \"" + set.name + "\" is left out: " + path +
                     " is not there (--data names the folder of the evaluation data)");
     return true;
   }

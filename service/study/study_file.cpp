@@ -96,8 +96,8 @@ class StudyReader {
     for (const Named& item : items) {
       if (item.name.empty()) root_.fail("every " + std::string(what) + " needs a name");
       if (names.insert(item.name).second) continue;
-      root_.fail("two of one " + std::string(what) + " are named '" + item.name +
-                 "'; give each a name of its own");
+      root_.fail("two of one " + std::string(what) + " are named \"" + item.name +
+                 "\"; give each a name of its own");
     }
   }
 
@@ -179,11 +179,11 @@ class StudyReader {
     const char* end = text.data() + text.size();
     const auto number = std::from_chars(begin, end, truth.value);
     if (equals == std::string::npos || number.ec != std::errc() || number.ptr != end) {
-      place.fail("truth: '" + text + "' is not NAME=VALUE");
+      place.fail("truth: \"" + text + "\" is not NAME=VALUE");
     }
     if (rig.mechanism.find_parameter(truth.name) < 0) {
-      place.fail("truth: the rig has no parameter '" + truth.name +
-                 "' (rigcal info RIG lists all)");
+      place.fail("truth: the rig has no parameter \"" + truth.name +
+                 "\" (rigcal info RIG lists all)");
     }
     return truth;
   }
@@ -306,7 +306,8 @@ class StudyReader {
     for (const StudyRecording& recording : study_.sets.front().recordings) {
       if (recording.name == name) return;
     }
-    place.at(field).fail("set '" + study_.sets.front().name + "' has no recording '" + name + "'");
+    place.at(field).fail("set \"" + study_.sets.front().name + "\" has no recording \"" + name +
+                         "\"");
   }
 
   RedundantStudy read_redundant() const {
@@ -387,8 +388,8 @@ class StudyReader {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].name == name) return static_cast<int>(i);
     }
-    place.at(field).fail("the rig has no " + std::string(what) + " '" + name +
-                         "' (rigcal info RIG lists all)");
+    place.at(field).fail("the rig has no " + std::string(what) + " \"" + name +
+                         "\" (rigcal info RIG lists all)");
   }
 
   template <typename Named>

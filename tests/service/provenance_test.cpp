@@ -130,7 +130,7 @@ TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
   elsewhere.write("p.json", replaced(contents_of(file("p.json")), file("p.csv"), "/gone/p.csv"));
   const ProgramRun lost = run("repeat --quiet " + elsewhere.file("p.json"));
   EXPECT_EQ(lost.exit_code, 1);
-  expect_parts(lost.err, {"p.json: the recording '/gone/p.csv'", "give it"});
+  expect_parts(lost.err, {"p.json: the recording \"/gone/p.csv\"", "give it"});
   elsewhere.write("p.csv", contents_of(file("p.csv")));
   EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json")).exit_code, 0);
   elsewhere.write("p.csv", contents_of(file("p.csv")) + "\n");

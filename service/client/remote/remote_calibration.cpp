@@ -102,7 +102,7 @@ void cancel(ServiceClient& client, const std::string& job_id) {
   ServiceRequest request;
   request.mutable_cancel_job()->set_job_id(job_id);
   client.call(request);
-  std::cerr << "rigcal: job '" << job_id << "' is being cancelled\n";
+  std::cerr << "rigcal: job \"" << job_id << "\" is being cancelled\n";
 }
 
 ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
@@ -142,9 +142,9 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
 /// Checks the local files before anything is sent.
 void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
   if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
-    throw proto::InputError("--job '" + remote.job_id +
-                            "': an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot "
-                            "first");
+    throw proto::InputError(
+        "--job \"" + remote.job_id +
+        "\": an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
   }
   Rig rig = load_rig(options.rig);
   apply_values(read_parameter_values(options.values), rig.mechanism);

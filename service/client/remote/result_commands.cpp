@@ -44,8 +44,8 @@ ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id
   const ServiceReply reply = client.call(request);
   if (!reply.job_result().has_cross_validation()) {
     throw proto::InputError(
-        "job '" + job_id +
-        "' has no cross-validation: it has only one recording, cross-validation was skipped, or a "
+        "job \"" + job_id +
+        "\" has no cross-validation: it has only one recording, cross-validation was skipped, or a "
         "note in its result gives the reason");
   }
   print_json(reply.job_result().cross_validation());

@@ -160,7 +160,7 @@ TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
   ASSERT_TRUE(root.greet().has_welcome());
   const ServiceError refused = stranger.call(end_request("run")).error();
   EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
-  EXPECT_NE(refused.text().find("session 'run' belongs to 'account:anna'"), std::string::npos);
+  EXPECT_NE(refused.text().find("session \"run\" belongs to \"account:anna\""), std::string::npos);
   ServiceRequest inspect;
   inspect.mutable_inspect_session()->set_session_id("run");
   EXPECT_EQ(stranger.call(inspect).session_info().owner(), "account:anna");
@@ -338,7 +338,7 @@ TEST(Conversation, DeletesAnOwnersSessionWhateverOthersComputeFromIt) {
   store.runner.finish("strange");
   store.drain();
   EXPECT_EQ(store.job("waiting").state(), rigcal::v1::JOB_FAILED);
-  EXPECT_NE(store.job("waiting").error().find("there is no session 'data'"), std::string::npos);
+  EXPECT_NE(store.job("waiting").error().find("there is no session \"data\""), std::string::npos);
 }
 
 // Sessions have a share and a limit; so has what their metadata take in memory.

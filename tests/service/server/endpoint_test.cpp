@@ -271,8 +271,8 @@ TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
   submit("b", "service");
   const ProgramRun refused = rigcal("cancel b", "client");
   EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_NE(refused.err.find("job 'b' belongs to 'certificate:service', not to "
-                             "'certificate:client'"),
+  EXPECT_NE(refused.err.find("job \"b\" belongs to \"certificate:service\", not to "
+                             "\"certificate:client\""),
             std::string::npos)
       << refused.err;
   EXPECT_EQ(rigcal("cancel b", "service").exit_code, 0);
