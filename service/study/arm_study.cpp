@@ -154,7 +154,7 @@ StudyTable errors_table(const StudyArm& arm) {
       "Medians over draws and parameters of the relative error of base parameters, friction and "
       "gains; " +
       format_number(arm.duration) + " s at " + format_number(1.0 / arm.period) +
-      " Hz, noise on angles [rad] and controls [N·m], starts " + percent_of(arm.wrong) +
+      " Hz, noise on angles [rad] and controls [N·m], initial values " + percent_of(arm.wrong) +
       " off. Regressions use the window with the smallest true error. Last column: 90 % quantile "
       "of the errors. Paper: [MTM, Table II].";
   table.header = {"noise", "draws",  "torques", "paper",       "energy",
@@ -182,7 +182,7 @@ StudyTable time_table(const std::vector<ArmTime>& times) {
   table.title = "Time of a calibration";
   table.caption = "Noise 0.01; time on one core, with parallel jobs.";
   table.header = {"links", "duration [s]", "time [s]", "iterations",
-                  "an iteration and second [ms]"};
+                  "per iteration and second [ms]"};
   for (const ArmTime& time : times) {
     table.rows.push_back({std::to_string(time.links), format_number(time.duration),
                           format_number(time.seconds, 3), std::to_string(time.iterations),
@@ -195,7 +195,7 @@ StudyTable time_table(const std::vector<ArmTime>& times) {
 StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs) {
   StudyTable table;
   table.name = "table-energy-" + std::to_string(arm.links);
-  table.title = "Observations of energy, " + std::to_string(arm.links) + " links";
+  table.title = "Energy observations, " + std::to_string(arm.links) + " links";
   table.caption = "One recording of " + format_number(arm.energy_duration) + " s with noise " +
                   format_number(arm.energy_noise) + ", " + std::to_string(runs.size()) +
                   " initial values; medians. Loose: control noise inflated by 30. Normalized: root "

@@ -23,10 +23,11 @@ std::string file_beside(const std::string& folder, const std::string& file) {
 
 Rig read_rig(const std::string& file, const proto::TextLocator& place, const char* field,
              const std::string& folder) {
-  if (file.empty()) place.at(field).fail(std::string(field) + " names no rig file");
+  if (file.empty()) place.at(field).fail(std::string(field) + " has no rig file");
   Rig rig = load_rig(file_beside(folder, file));
   if (!rig.format) {
-    place.at(field).fail(file + " does not say how its recordings look (recording { })");
+    place.at(field).fail(file +
+                         " has no recording { }, which defines the columns of its recordings");
   }
   return rig;
 }
@@ -115,7 +116,7 @@ LegDrawing read_drawing(const StudyLeg::Draw& source, const proto::TextLocator& 
   drawing.slowest = above_zero(source.slowest_hz(), place, "slowest_Hz");
   drawing.fastest = above_zero(source.fastest_hz(), place, "fastest_Hz");
   if (drawing.slowest > drawing.fastest) {
-    place.at("slowest_Hz").fail("slowest_Hz must not lie above fastest_Hz");
+    place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
   }
   drawing.duration = above_zero(source.duration_s(), place, "duration_s");
   drawing.period = 1.0 / above_zero(source.rate_hz(), place, "rate_Hz");
@@ -141,13 +142,13 @@ LegStudy read_leg(const StudyLeg& source, const proto::TextLocator& place,
   if (source.has_draw()) {
     study.drawing = read_drawing(source.draw(), place.at("draw"), study.loop);
     if (study.cutoff * 2.0 * study.drawing->period >= 1.0) {
-      place.at("cutoff_Hz").fail("cutoff_Hz must lie below half of rate_Hz");
+      place.at("cutoff_Hz").fail("cutoff_Hz must be below half of rate_Hz");
     }
     return study;
   }
   const StudyLeg::Recorded& recorded = source.recorded();
   if (recorded.training().empty() || recorded.held_out().empty()) {
-    place.at("recorded").fail("name both files, training and held_out");
+    place.at("recorded").fail("give both files, training and held_out");
   }
   study.files = {file_beside(folder, recorded.training()),
                  file_beside(folder, recorded.held_out())};

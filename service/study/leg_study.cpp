@@ -116,8 +116,8 @@ StudyTable torque_table(const LegStudy& study, const std::vector<LegResult>& res
   table.title = "Torques of the motors, predicted along held-out motions";
   table.caption = "Root mean square over " + std::to_string(results.size()) +
                   (results.size() == 1 ? " leg" : " legs") +
-                  " of inverse dynamics less measured torque [N·m], and over the noise of the "
-                  "measured torque, " +
+                  " of inverse dynamics minus measured torque [N·m], also relative to the noise of "
+                  "the measured torque, " +
                   format_number(study.torque_noise) + " N·m.";
   table.header = {"model"};
   for (const std::string& motor : motors_of(study)) {
@@ -160,8 +160,8 @@ StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& result
   table.name = "table-legs";
   table.title = "Torque of the crank's motor, leg by leg";
   table.caption =
-      "Root mean square of predicted less measured torque over the noise; the least and the "
-      "largest transmission d knee / d crank, and the constant ratio that was estimated.";
+      "Root mean square of predicted minus measured torque over the noise; the smallest and the "
+      "largest transmission d knee / d crank, and the estimated constant ratio.";
   table.header = {"", "least", "largest", "ratio"};
   for (const LegPrediction& each : results.front().predictions) table.header.push_back(each.model);
   const Eigen::Index motor = driven_of(study);
@@ -187,7 +187,7 @@ StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult
   table.name = "table-transmission";
   table.title = "Torque of the crank's motor, by the linkage's transmission";
   table.caption =
-      "Root mean square of predicted less measured torque [N·m] where |d knee / d crank − 1| lies "
+      "Root mean square of predicted minus measured torque [N·m] where |d knee / d crank − 1| lies "
       "within the bounds, over all legs.";
   table.header = {"|d knee / d crank − 1|", "share of the time"};
   const auto& models = results.front().predictions;
@@ -227,7 +227,7 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   table.name = "table-parameters";
   table.title = "Estimated parameters of " + result.leg.name;
   table.caption =
-      "Of the parameters beside bodies: friction of driven and of passive joints, rotors.";
+      "Parameters other than those of bodies: friction of driven and passive joints, and rotors.";
   table.header = {"parameter", "unit", "truth", "linkage", "± sd", "constant ratio", "± sd"};
   for (const RunParameter& parameter : result.loop.parameters) {
     const int index = study.loop.mechanism.find_parameter(parameter.name);

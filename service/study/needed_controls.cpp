@@ -47,7 +47,7 @@ Eigen::MatrixXd NeededControls::couplings(const Eigen::VectorXd& angles) {
   }
   const Eigen::MatrixXd driven = motions(motors_, Eigen::all);
   if (driven.rows() != driven.cols() || estimator::null_space(driven, kDrivenRank).cols() > 0) {
-    throw std::invalid_argument("the motors do not determine how the joints move");
+    throw std::invalid_argument("the motors do not determine the motion of the joints");
   }
   return motions * estimator::pseudo_inverse(driven);
 }

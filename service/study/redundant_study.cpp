@@ -81,9 +81,9 @@ StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& 
   table.title = "A chain at an instant";
   table.caption =
       std::to_string(draws.size()) +
-      " chains drawn at random. Mean and standard deviation of the norms of errors; over the "
-      "bound: root of the mean over the draws of ‖e‖² over what the sensors alone allow "
-      "[Cramér, Rao], where the right maximum was found. " +
+      " random chains. Mean and standard deviation of the norms of errors; over the "
+      "bound: root of the mean over the draws of ‖e‖² divided by the bound of the "
+      "sensors alone [Cramér, Rao], for draws in which the correct maximum was found. " +
       noise_text(noise);
   table.header = {"",      "before",        "before, paper", "after", "after, paper",
                   "bound", "over the bound"};
@@ -130,7 +130,7 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) 
     table.rows.push_back({name, value});
   };
   add("converged", percent(share_of(draws, &ChainDraw::converged)));
-  add("right", percent(right));
+  add("correct", percent(right));
   add("reported as ambiguous",
       percent(share_of(draws, [](const ChainDraw& draw) { return draw.lead < kAmbiguous; })));
   add("wrong and not reported as ambiguous", percent(share_of(draws, [](const ChainDraw& draw) {
@@ -141,7 +141,7 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) 
       })));
   add("processor time of a search [ms]",
       text_of(spread_of(draws, [](const ChainDraw& draw) { return 1e3 * draw.seconds; })));
-  add("of an estimate from there [ms]",
+  add("processor time of an estimate from the found state [ms]",
       text_of(spread_of(draws, [](const ChainDraw& draw) { return 1e3 * draw.again; })));
   return table;
 }
@@ -152,7 +152,7 @@ StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
   figure.name = "figure-errors";
   figure.title = "Errors of angles and rates, before and after";
   figure.caption =
-      "Mean and standard deviation over the draws, by joint, as the paper's Fig. 2 shows them.";
+      "Mean and standard deviation over the draws, by joint, as in the paper's Fig. 2.";
   const auto panel = [&](const std::string& title, const std::string& unit, const auto& part) {
     Chart chart;
     chart.title = title;
@@ -192,11 +192,11 @@ StudyTable record_table(const std::vector<ChainRecord>& records, const StudyChai
   table.caption =
       std::to_string(records.size()) + " records of " + format_number(chain.duration) + " s at " +
       format_number(1.0 / chain.period) +
-      " Hz: root mean squares of the norms of errors. Bound: of an instant by the "
-      "sensors alone, otherwise by the estimate's own covariance; over it: root of the mean of "
+      " Hz: root mean squares of the norms of errors. Bound: for an instant from the sensors "
+      "alone, otherwise from the estimate's covariance; over the bound: root of the mean of "
       "squared errors of angles and rates over their variances. Filter: " +
       text_of(spread_of(records, [](const ChainRecord& r) { return 1e3 * r.seconds; })) +
-      " ms of processor time an instant.";
+      " ms of processor time per instant.";
   table.header = {"", "e_q [rad]", "bound", "e_q̇ [rad/s]", "bound", "e_d", "over the bound"};
   const auto row = [&](const std::string& name, const RecordErrors ChainRecord::*part) {
     const auto mean = [&](const double RecordErrors::*field) {
@@ -251,7 +251,7 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
   const double mean_time = spread_of(record.seconds, [](double seconds) { return seconds; }).mean;
   const double slow_time = quantile(record.seconds, 0.99);
   table.caption =
-      std::to_string(record.axes) + " axes an instant, encoders of " +
+      std::to_string(record.axes) + " axes per instant, encoders of " +
       std::to_string(record.joints.size()) + " joints held out, " +
       std::to_string(record.times.size()) + " instants; errors from " +
       format_number(record.settled) +
@@ -263,7 +263,7 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
                   "largest error [" + units + "]",
                   "RMSE [" + units + "]",
                   "reported standard deviation [" + units + "]",
-                  "by itself: largest [" + units + "]",
+                  "single instants: largest [" + units + "]",
                   "RMSE [" + units + "]"};
   const Eigen::Index from = settled_at(record);
   const Eigen::Index count = record.causal.cols() - from;
@@ -285,7 +285,7 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
                                          format_number(1e3 * largest, 3) + " " + units +
                                          " (wanted ≤ 5, paper 100)");
   goals.add(mean_time <= kRobotTimeWanted,
-            format_number(1e3 * mean_time, 3) + " ms an instant (wanted ≤ 1)");
+            format_number(1e3 * mean_time, 3) + " ms per instant (wanted ≤ 1)");
   return table;
 }
 
