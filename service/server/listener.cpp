@@ -76,7 +76,7 @@ std::string Listener::reason_against(const Conversation& newcomer) const {
       });
   if (of_one < context_.limits.of_one().connections) return "";
   return std::to_string(of_one) + " connections from " + identity +
-         " are open, the limit per client; close some";
+         " are open, the limit for one client; close some";
 }
 
 void Listener::take(StreamSocket socket, bool local) {

@@ -206,7 +206,7 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::
   if (of_one >= context_.limits.of_one().streaming_sessions) {
     return refusal(SessionRefused::REASON_BUSY, std::to_string(of_one) +
                                                     " sessions are streaming from " + who.name +
-                                                    ", the limit per client; end some");
+                                                    ", the limit for one client; end some");
   }
   if (streaming >= limit) {
     return refusal(SessionRefused::REASON_BUSY,
@@ -226,7 +226,7 @@ std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& 
       entries_.begin(), entries_.end(),
       [&](const auto& entry) { return entry.second.known_info().owner() == info.owner(); }));
   if (kept >= context_.limits.of_one().sessions) {
-    return full(kept, " of " + info.owner() + " are kept, the limit per client; delete some");
+    return full(kept, " of " + info.owner() + " are kept, the limit for one client; delete some");
   }
   if (entries_.size() >= context_.limits.sessions) {
     return full(entries_.size(), " are kept, the limit of this service; delete some");
@@ -242,7 +242,7 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
                                                                std::uint64_t index_bytes) const {
   const auto full = [&](const std::string& what) {
     return make_fault(ServiceError::STORAGE,
-                      what + "; the limit is reached, delete sessions or jobs");
+                      what + ", which exceeds the limit for one client; delete sessions or jobs");
   };
   const auto has_room = [&] {
     const auto no_limit =
