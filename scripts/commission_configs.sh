@@ -7,9 +7,9 @@ usage() {
 Usage: scripts/commission_configs.sh
 
 Runs `rigcal-daq commission` on the rig files in configs/ that have a unit section, against rigcal-sim,
-whose hand does what the program asks. Needed after a change of what a record vouches for: a rig
+with automatic answers to its prompts. Run it after a change of anything that a record covers: a rig
 file's unit and safety sections, its encoders and motors, or the simulated unit. The test
-Commission.ShippedRigsAreCommissioned says so. Needs both programs in build/bin.
+Commission.ShippedRigsAreCommissioned fails then. Needs both programs in build/bin.
 USAGE
 }
 

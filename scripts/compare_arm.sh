@@ -6,15 +6,15 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/compare_arm.sh [OUTPUT_FOLDER]
 
-Runs `rigcal study arm` (configs/study-arm.textproto), checks arms that it draws against Pinocchio, and
+Runs `rigcal study arm` (configs/study-arm.textproto), compares its random arms with Pinocchio, and
 fits the first ten of two links at each noise with MuJoCo's sysid. Takes four hours of two processors.
-Prints tables, also left in OUTPUT_FOLDER (default: out/arm): study/index.html, pinocchio.md, mujoco.md.
+Prints tables, also written to OUTPUT_FOLDER (default: out/arm): study/index.html, pinocchio.md, mujoco.md.
 
 Pinocchio (pin) and mujoco[sysid] come from PyPI into a Python environment of their own, once; nothing
 else in this project needs them. rigcal must have been built.
 
   RIG_ARM_CONFIG=FILE  another study of kind ARM
-  RIG_ARM=DIR          where the Python environment lives (default: ~/.cache/rigcal-arm)
+  RIG_ARM=DIR          folder of the Python environment (default: ~/.cache/rigcal-arm)
   RIG_RIGCAL=FILE      the program (default: build/bin/rigcal)
 USAGE
 }

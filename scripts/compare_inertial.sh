@@ -6,10 +6,10 @@ usage() {
   cat <<'USAGE'
 Usage: scripts/compare_inertial.sh [OPTIONS]
 
-MuJoCo moves a Furuta pendulum with an inertial sensor on each arm and reads them: turned and shifted
-somehow, with biases and noise; late; with axes that are not square; behind a low-pass. rigcal
-calibrates rig and sensors, with both encoders and with the first alone, and the table tells how well
-the second angle and all constants are found.
+MuJoCo simulates a Furuta pendulum with an inertial sensor on each arm, with unknown orientations,
+positions, biases and noise; with a delay; with axes that are not perpendicular; behind a low-pass.
+rigcal calibrates rig and sensors, with both encoders and with only the first; the table shows how
+accurately it estimates the second angle and all constants.
 
 MuJoCo and numpy come from PyPI into a Python environment of their own, once; nothing else in this
 project needs them.
@@ -17,7 +17,7 @@ project needs them.
   scripts/compare_inertial.sh
   scripts/compare_inertial.sh --draws 50 --seconds 10 --seed 2
 
-  RIG_PEERS=DIR     where the Python environment lives (default: ~/.cache/rigcal-inertial)
+  RIG_PEERS=DIR     folder of the Python environment (default: ~/.cache/rigcal-inertial)
   RIG_RIGCAL=FILE   the program to judge (default: build/bin/rigcal)
 USAGE
 }

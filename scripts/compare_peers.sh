@@ -8,7 +8,7 @@ Usage: scripts/compare_peers.sh [OUTPUT_FOLDER] [-- OPTIONS]
 
 Makes recordings of rigs with known parameters (scipy's DOP853, 1 mrad of noise) and calibrates each
 with rigcal, with multiple shooting in CasADi and with MuJoCo's system identification toolbox, from
-the same start within the same bounds. Prints a table, also left in OUTPUT_FOLDER/table.md (default:
+the same initial values and bounds. Prints a table, also written to OUTPUT_FOLDER/table.md (default:
 out/peers) beside recordings and results. Most of the time goes to MuJoCo on the Furuta pendulum.
 
 CasADi, MuJoCo, numpy and scipy come from PyPI into a Python environment of their own, once; nothing

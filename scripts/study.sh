@@ -9,7 +9,7 @@ Usage: scripts/study.sh [--record] [KIND...] [-- OPTIONS]
 Installs missing Debian packages, builds rigcal and rigcal-daq, records the pendulum and the Furuta
 pendulum of the simulated unit where recordings are missing (about four minutes, once, in real
 time), and runs the studies: pendulum, furuta, synthetic and robustness, or only those named. What
-follows -- goes to `rigcal study`. A study that was stopped goes on where it was.
+follows -- is passed to `rigcal study`. A stopped study is continued.
 
   scripts/study.sh                          everything; robustness takes most of the time
   scripts/study.sh synthetic                one study

@@ -7,7 +7,7 @@ usage() {
 Usage: scripts/try_package.sh PACKAGE.deb
 
 As root: installs the package in a fresh Debian 12 made with mmdebstrap, runs the programs, removes it,
-and looks for what it left.
+and checks that nothing is left.
 USAGE
 }
 
@@ -17,7 +17,7 @@ case "${1:-}" in
 esac
 package=$1
 [[ -r $package ]] || { echo "try_package.sh: $package cannot be read" >&2; exit 1; }
-((EUID == 0)) || { echo "try_package.sh: only root can make a system to try it in" >&2; exit 1; }
+((EUID == 0)) || { echo "try_package.sh: only root can create the test system" >&2; exit 1; }
 if ! command -v mmdebstrap >/dev/null; then
   echo "try_package.sh: mmdebstrap is missing; apt-get install mmdebstrap" >&2
   exit 1
@@ -45,8 +45,8 @@ inside apt-get autoremove -y -qq --purge >/dev/null
 files >"$after"
 left=$(comm -13 "$before" "$after" | grep -v -E '^(etc/ld.so.cache|var/|usr/share/mime|etc/.*-$)' || true)
 if [[ -n $left ]]; then
-  echo "try_package.sh: purged, and these are left:" >&2
+  echo "try_package.sh: files left after purging:" >&2
   echo "$left" >&2
   exit 1
 fi
-echo "Installed, ran, and left nothing."
+echo "Installed, ran and removed without leftovers."

@@ -16,13 +16,14 @@ int serve(CLI::App& app, int argc, char** argv) {
   std::string file, data, http, certificate, key, authority;
   std::vector<std::string> listen;
   bool insecure = false, debug = false;
-  app.add_option("--config", file, "Settings (proto/daemon.proto); what follows overrides them")
+  app.add_option("--config", file,
+                 "Settings file (proto/daemon.proto); the options below override it")
       ->type_name("FILE");
   app.add_option("--data", data, "Folder for sessions and jobs")->type_name("FOLDER");
-  app.add_option("--listen", listen,
-                 "Where to listen, for several places several times; default "
-                 "unix:$XDG_RUNTIME_DIR/rigcald.sock, or unix:/run/rigcald/rigcald.sock without "
-                 "that variable")
+  app.add_option(
+         "--listen", listen,
+         "Address to listen at; may be repeated; default unix:$XDG_RUNTIME_DIR/rigcald.sock, or "
+         "unix:/run/rigcald/rigcald.sock if that variable is unset")
       ->type_name("unix:/PATH|HOST:PORT");
   app.add_option("--http", http, "Address for /metrics and /health; default none")
       ->type_name("HOST:PORT");
@@ -30,7 +31,7 @@ int serve(CLI::App& app, int argc, char** argv) {
   app.add_option("--tls-key", key, "Private key, PEM")->type_name("FILE");
   app.add_option("--tls-ca", authority, "Authorities of client certificates, PEM")
       ->type_name("FILE");
-  app.add_flag("--insecure", insecure, "Listen off loopback without TLS");
+  app.add_flag("--insecure", insecure, "Allow listening beyond loopback without TLS");
   app.add_flag("--debug", debug, "Log more");
   return proto::run_program(app, argc, argv, kBadInput, [&] {
     service::DaemonConfig config;
@@ -57,14 +58,13 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "run-job") {
     return service::run_job_process({argv + 2, argv + argc}, RIGCAL_VERSION);
   }
-  CLI::App app("Takes recordings from rigs and calibrates from them", "rigcald");
+  CLI::App app("Receives recordings from rigs and runs calibrations", "rigcald");
   app.set_version_flag("--version", std::string("rigcald ") + RIGCAL_VERSION);
   app.footer(
       "Examples:\n"
       "  rigcald --data /var/lib/rigcald\n"
       "  rigcald --config configs/daemon.textproto --http 127.0.0.1:9330\n"
-      "\n"
-      "Ends on SIGTERM or Ctrl-C; running jobs run again at the next start.\n"
+      "\nStops on SIGTERM or Ctrl-C; running jobs restart at the next start.\n"
       "Exit status: 0 ended as asked, 1 bad settings or usage, or a folder or address that cannot "
       "be used.");
   return serve(app, argc, argv);

@@ -16,15 +16,15 @@ std::string base_list(const estimator::Mechanism& mechanism) {
     const estimator::Combination told = estimator::evaluate(base, each, values);
     rows.push_back({told.description, format_number(told.value, 4), told.unit});
   }
-  std::string text = "\nOf " + std::to_string(base.standard.size()) +
-                     " inertial parameters motion sees " + std::to_string(base.base.size()) +
-                     " combinations, with every joint read:\n\n" +
+  std::string text = "\nIf every joint is measured, " + std::to_string(base.base.size()) +
+                     " combinations of the " + std::to_string(base.standard.size()) +
+                     " inertial parameters are identifiable:\n\n" +
                      format_table(rows, {false, true, false});
   text +=
       "\nm is a body's mass, mc its first moment and I its inertia about the joint that carries "
       "it,\nalong the body's axes.";
   if (!base.unseen.empty()) {
-    text += " Without any effect:";
+    text += " Without effect on the motion:";
     for (const int index : base.unseen) {
       text += " " + base.standard[static_cast<std::size_t>(index)].name;
     }
@@ -33,9 +33,9 @@ std::string base_list(const estimator::Mechanism& mechanism) {
   text += "\n";
   if (!estimator::is_torque_known(mechanism)) {
     text +=
-        "No torque is known as such (no motor's gain, spring or constant torque is held), so "
-        "motion sees\nthese in proportion to one another and to torques only: hold one, such as "
-        "a mass weighed.\n";
+        "No absolute torque is known (no motor gain, spring or constant torque is fixed), so only\n"
+        "ratios of these parameters and torques are identifiable. Fix one of them, for example a\n"
+        "weighed mass.\n";
   }
   return text;
 }

@@ -19,7 +19,7 @@ estimator::Calibration calibrate_here(CalibrationInput& input, const InterruptFl
     return run_calibration(input, make_monitor(interrupt, progress, threads));
   } catch (const FaultyInput& fault) {
     std::cout << format_findings(fault.findings) << std::flush;
-    throw proto::InputError(std::string(fault.what()) + "; --as-is calibrates nevertheless");
+    throw proto::InputError(std::string(fault.what()) + "; use --as-is to calibrate anyway");
   }
 }
 

@@ -46,8 +46,7 @@ int run_program(const std::vector<std::string>& command, const std::atomic<bool>
     if (ended == child) {
       const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       if (code != kNotStarted) return code;
-      throw proto::InputError(command.front() +
-                              ": is not there or cannot be started; give its place");
+      throw proto::InputError(command.front() + ": not found or not executable; give its path");
     }
     if (stop.load() && !told) {
       ::kill(child, SIGINT);

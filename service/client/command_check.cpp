@@ -25,7 +25,7 @@ estimator::Excitation excitation_of(const estimator::ExaminedInput& input,
     return estimator::predict_excitation(input.mechanism, input.recordings, options.calibration,
                                          std::max(1, options.threads));
   } catch (const std::invalid_argument& reason) {
-    std::cerr << "note: what the recordings can tell is not known: " << reason.what() << '\n';
+    std::cerr << "note: identifiability could not be predicted: " << reason.what() << '\n';
     return {};
   }
 }
@@ -48,11 +48,11 @@ ExitCode check(const CheckOptions& options) {
   const estimator::ExaminedInput examined = examine_input(input, monitor);
   const estimator::Excitation excitation = excitation_of(examined, options.estimation);
   if (interrupt.flag().load()) {
-    std::cerr << "rigcal: stopped before everything was looked at; nothing was written\n";
+    std::cerr << "rigcal: stopped before all checks were done; nothing was written\n";
     return kInterrupted;
   }
   const std::string list = format_findings(examined.findings);
-  std::cout << (list.empty() ? "Nothing wrong was found.\n" : list) << '\n'
+  std::cout << (list.empty() ? "No problems found.\n" : list) << '\n'
             << format_excitation(excitation) << std::flush;
   if (!options.files.json.empty()) {
     proto::write_file(options.files.json,
@@ -71,23 +71,21 @@ ExitCode check(const CheckOptions& options) {
 
 void add_options(CLI::App& command, CheckOptions& options) {
   add_estimation_options(command, options.estimation);
-  command.add_option("--json", options.files.json, "Write what was found as JSON")
-      ->type_name("FILE");
+  command.add_option("--json", options.files.json, "Write the findings as JSON")->type_name("FILE");
   command
       .add_option("--plot", options.files.plot,
-                  "Write a report as HTML: the readings with what was found marked on them")
+                  "Write an HTML report with the readings and the findings marked on them")
       ->type_name("FILE");
 }
 
 void add_check(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("check", "Look for what is wrong with recordings and a rig file");
+  CLI::App* command = app.add_subcommand("check", "Check recordings and a rig file for problems");
   const auto options = std::make_shared<CheckOptions>();
   add_options(*command, *options);
   command->footer(
-      "Says what is wrong, when, how large, and what to do; what calibrate does about it by "
-      "itself;\n"
-      "and with which deviations the free parameters will be known. calibrate always looks first.\n"
+      "Reports each problem with its time, size and remedy, what calibrate repairs by itself, and\n"
+      "the predicted standard deviations of the free parameters. calibrate always runs these\n"
+      "checks.\n"
       "Exit status: 0 nothing worse than notes, 2 warnings, 1 faults or bad input.\n"
       "Examples:\n"
       "  rigcal check run.csv --rig rig.textproto\n"

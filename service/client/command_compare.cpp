@@ -39,9 +39,7 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
                                             const CompareOptions& options) {
   const LawPieces by = chosen_pieces(options, input.recordings);
   if (options.window > 0.0 && by != LawPieces::kWindow) {
-    throw proto::InputError(
-        "--window: is the length of a window; write --by window, or leave "
-        "one of the two out");
+    throw proto::InputError("--window needs --by window. Change --by, or omit --window");
   }
   const std::size_t segments = segment_count(input.recordings);
   PieceCut cut;
@@ -57,12 +55,12 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
   if (by == LawPieces::kWindow && options.window > 0.0 &&
       segment_count(cut_windows(input.recordings, options.window)) < 2) {
     throw proto::InputError("--window " + format_number(options.window) +
-                            ": there is only one piece to hold out; give a shorter one");
+                            ": the recordings give only one window; give a shorter length");
   }
   if (by != LawPieces::kWindow && whole < 2) {
     throw proto::InputError(input.recordings.front().name +
-                            ": there is only one piece to hold out; give more recordings, or --by "
-                            "window");
+                            ": only one piece, but at least two are needed to hold one out. Give "
+                            "more recordings, or --by window");
   }
   return cut_pieces(input.recordings, input.context.recordings, cut);
 }
@@ -88,13 +86,13 @@ estimator::LawChoice choice_of(const CompareOptions& options,
       throw proto::InputError(std::string("--laws ") + fault.what());
     }
     if (std::ranges::count(options.laws, name) > 1) {
-      throw proto::InputError("--laws: '" + name + "' is there twice");
+      throw proto::InputError("--laws: \"" + name + "\" is given twice");
     }
   }
   for (const std::string& name : options.hinges) {
     choice.joints.push_back(find_hinge(mechanism, name));
     if (std::ranges::count(options.hinges, name) > 1) {
-      throw proto::InputError("--hinge " + name + ": is given twice");
+      throw proto::InputError("--hinge " + name + ": given twice");
     }
   }
   return choice;
@@ -159,21 +157,22 @@ void add_options(CLI::App& command, CompareOptions& options) {
   const std::string group = "Laws and pieces";
   command
       .add_option("--laws", options.laws,
-                  "Compare these, such as viscous,viscous+dry; of " + estimator::friction_words() +
-                      " and sums of them. Default: nine usual ones")
+                  "Laws to compare, for example viscous,viscous+dry; terms: " +
+                      estimator::friction_words() + " and sums of them. Default: nine common laws")
       ->delimiter(',')
       ->type_name("LIST")
       ->allow_extra_args(false)
       ->group(group);
   command
       .add_option("--hinge", options.hinges,
-                  "At this joint; may be repeated. Default: those with friction in the rig file")
+                  "Joint whose friction is compared; may be repeated. Default: all joints with "
+                  "friction in the rig file")
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->group(group);
   command
       .add_option("--by", options.by,
-                  "What is held out; default: recordings or segments where there are five or more, "
+                  "Pieces to hold out; default: recordings or segments if there are at least five, "
                   "else windows of equal length")
       ->transform(proto::one_of(kinds))
       ->type_name("recording|segment|window")
@@ -184,7 +183,7 @@ void add_options(CLI::App& command, CompareOptions& options) {
       ->group(group);
   command
       .add_option("--folds", options.folds,
-                  "Fits of each law, each without its share of the pieces")
+                  "Number of fits per law; each holds out an equal share of the pieces")
       ->check(proto::count_from_to(2, 1000))
       ->capture_default_str()
       ->group(group);
@@ -192,12 +191,12 @@ void add_options(CLI::App& command, CompareOptions& options) {
 }
 
 void add_compare(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "compare", "Compare friction laws by how well they predict what they were not fitted to");
+  CLI::App* command =
+      app.add_subcommand("compare", "Compare friction laws by their errors on held-out data");
   const auto options = std::make_shared<CompareOptions>();
   add_options(*command, *options);
   command->footer(
-      "All joints that are compared have the same law; other friction stays as in the rig file.\n"
+      "All compared joints get the same law; other joints keep the law of the rig file.\n"
       "Examples:\n"
       "  rigcal compare run.csv --rig rig.textproto --plot laws.html\n"
       "  rigcal compare a.csv b.csv --rig rig.textproto --hinge 1 --laws viscous,viscous+dry\n"

@@ -35,7 +35,7 @@ std::vector<estimator::Finding> repair_and_tell(CalibrationInput& input) {
     return repair_input(input);
   } catch (const FaultyInput& fault) {
     std::cout << format_findings(fault.findings) << std::flush;
-    throw proto::InputError(std::string(fault.what()) + "; --as-is goes on nevertheless");
+    throw proto::InputError(std::string(fault.what()) + "; use --as-is to continue anyway");
   }
 }
 
@@ -76,17 +76,18 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
   const std::string pieces = "Pieces";
   options.by = command
                    .add_option("--by", options.cut.kind,
-                               "Hold out a recording or a segment at a time; default: recording, "
-                               "segment for a single recording")
+                               "Hold out one recording or one segment at a time; default: "
+                               "recording, or segment for a single recording")
                    ->transform(proto::one_of(kinds))
                    ->type_name("recording|segment")
                    ->group(pieces);
-  CLI::Option* count = command
-                           .add_option("--pieces", options.cut.count,
-                                       "Cut every segment into so many pieces of equal length")
-                           ->check(proto::count_from_to(1, 1000))
-                           ->type_name("N")
-                           ->group(pieces);
+  CLI::Option* count =
+      command
+          .add_option("--pieces", options.cut.count,
+                      "Cut every segment into this number of pieces of equal length")
+          ->check(proto::count_from_to(1, 1000))
+          ->type_name("N")
+          ->group(pieces);
   CLI::Option* length = command
                             .add_option("--piece-length", options.cut.length,
                                         "Cut every segment into pieces of this length [s]")
@@ -104,8 +105,8 @@ void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<CrossvalidateOptions>();
   add_options(*command, *options);
   command->footer(
-      "Every fold calibrates without one piece, then keeps the parameters, estimates that piece's\n"
-      "states, and simulates it open loop from an initial state fitted to it.\n"
+      "Every fold calibrates without one piece. With the parameters fixed it then estimates that\n"
+      "piece's states and simulates the piece open loop from a fitted initial state.\n"
       "Examples:\n"
       "  rigcal crossvalidate a.csv b.csv c.csv --rig rig.textproto --plot cross.html\n"
       "  rigcal crossvalidate run.csv --rig rig.textproto --pieces 5 --json cross.json");

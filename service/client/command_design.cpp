@@ -38,9 +38,10 @@ ExitCode run_design(const DesignOptions& options) {
   }
   for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
   proto::write_file(options.out, experiment.scenario);
-  std::cout << format_experiment(experiment) << '\n'
-            << options.out << ": " << name_of(experiment.kind) << "; none of " << experiment.draws
-            << " draws of what is known leaves the rig's limits\n";
+  std::cout
+      << format_experiment(experiment) << '\n'
+      << options.out << ": " << name_of(experiment.kind) << "; none of " << experiment.draws
+      << " simulations with parameters drawn within their uncertainty exceeds the rig's limits\n";
   return kDone;
 }
 
@@ -57,31 +58,33 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   command.add_option("--duration", experiment.duration, "Length of a run [s]")
       ->check(proto::number_from_to(0.5, 600.0))
       ->capture_default_str();
-  command.add_option("--rate", experiment.rate, "Samples a second that the unit sends [Hz]")
+  command.add_option("--rate", experiment.rate, "Sampling rate of the unit [Hz]")
       ->check(proto::number_from_to(20.0, 10000.0))
       ->capture_default_str();
-  command.add_option("--motor", experiment.motor, "Joint that is driven; default: the only one")
+  command.add_option("--motor", experiment.motor, "Driven joint; default: the only one")
       ->type_name("JOINT");
   command
       .add_option("--command-max", experiment.command_max,
-                  "Largest command, in the motor's unit; default: what the rig file allows")
+                  "Maximum command, in the motor's unit; default: the rig file's limit")
       ->check(proto::number_from_to(1e-9, 1e6))
       ->type_name("NUMBER");
   std::map<std::string, PlanKind> kinds;
   for (const PlanKind kind : {PlanKind::kMultisine, PlanKind::kPulses, PlanKind::kSwingUp}) {
     kinds[name_of(kind)] = kind;
   }
-  command.add_option("--kind", experiment.kind, "What is commanded; default: what tells more")
+  command
+      .add_option("--kind", experiment.kind,
+                  "Shape of the command; default: the more informative one")
       ->transform(proto::one_of(kinds))
       ->type_name("multisine|pulses|swing-up");
   command
-      .add_option(
-          "--at", experiment.at,
-          "Where a joint stands when the next run begins [rad or m]; default: at its zero, or "
-          "where gravity leaves it")
+      .add_option("--at", experiment.at,
+                  "Joint position at the start of the run [rad or m]; default: zero, or the rest "
+                  "position under gravity")
       ->type_name("JOINT=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--threads", experiment.threads, "To work with; default: all processors")
+  command
+      .add_option("--threads", experiment.threads, "Number of threads; default: one per processor")
       ->check(proto::count_from_to(1, 1024));
 }
 
@@ -90,19 +93,18 @@ void add_options(CLI::App& command, DesignOptions& options) {
   command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
       ->required()
       ->type_name("FILE");
-  CLI::Option* const after =
-      command
-          .add_option("--after", options.after,
-                      "Result of rigcal calibrate --json: what is known already, values and "
-                      "deviations")
-          ->type_name("RESULT.json");
+  CLI::Option* const after = command
+                                 .add_option("--after", options.after,
+                                             "Result of rigcal calibrate --json that provides "
+                                             "prior values and standard deviations")
+                                 ->type_name("RESULT.json");
   add_values_option(command, options.values,
-                    "Design, as if nothing were known but the rig file's priors,")
+                    "Design, using only the rig file's priors for the uncertainty,")
       ->excludes(after);
   command
       .add_option("--for", options.targets,
-                  "Parameter to tell, and the standard deviation wanted, as 1.b:2% or 1.b:1e-5 in "
-                  "its unit; default: all that are free, as well as possible")
+                  "Target parameter and its standard deviation, for example 1.b:2%, or 1.b:1e-5 in "
+                  "the parameter's unit; default: all free parameters, as precisely as possible")
       ->type_name("NAME[:PRECISION]");
   add_experiment_options(command, options.experiment);
   command.add_option("--out", options.out, "Scenario file to write")->required()->type_name("FILE");
@@ -111,7 +113,7 @@ void add_options(CLI::App& command, DesignOptions& options) {
 
 void add_design(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "design", "Find the run that tells most about parameters, within the rig's limits");
+      "design", "Design the most informative experiment within the rig's limits");
   const auto options = std::make_shared<DesignOptions>();
   add_options(*command, *options);
   command->footer(

@@ -101,14 +101,15 @@ void add_options(CLI::App& command, EstimateOptions& options) {
   const std::string group = "Result";
   command
       .add_option("--out", options.out,
-                  "CSV or MCAP file for the states, each with its standard deviation; '-' for CSV "
-                  "on standard output")
+                  "CSV or MCAP file for the states, each with its standard deviation; \"-\" for "
+                  "CSV on standard output")
       ->required()
       ->type_name("FILE")
       ->group(group);
   command
       .add_option("--only", options.only,
-                  "Of every joint only these, with commas between; default: all that can be told")
+                  "Quantities to write for every joint, separated by commas; default: all that are "
+                  "identifiable")
       ->delimiter(',')
       ->check(proto::one_of(state_names()))
       ->type_name("angle|rate|acceleration|effort|motor|friction|moment|force")
@@ -116,27 +117,25 @@ void add_options(CLI::App& command, EstimateOptions& options) {
       ->group(group);
   command
       .add_flag("--causal", options.causal,
-                "Readings after a sample do not count for its state: a filter, as it would run "
-                "beside the rig")
+                "Use only readings up to each sample (a filter, as if it ran in real time)")
       ->group(group);
   command
       .add_option("--lag", options.lag,
-                  "The same, but readings of so much time after a sample do count [s]")
+                  "Use readings up to this time after each sample (fixed-lag smoother) [s]")
       ->check(proto::positive_number())
       ->group(group);
 }
 
 void add_estimate(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
-      app.add_subcommand("estimate", "Estimate what every joint does and carries at every sample");
+      app.add_subcommand("estimate", "Estimate motion and loads of every joint at every sample");
   const auto options = std::make_shared<EstimateOptions>();
   add_options(*command, *options);
   command->footer(
-      "Every parameter is kept, at the value of --parameters or of the rig file. States are\n"
-      "smoothed: those of a sample follow from all readings of its segment, earlier and later,\n"
-      "unless --causal or --lag is given. Joints that no encoder reads are estimated too.\n"
-      "Deviations take in how well the parameters of a result are known; those of a rig file\n"
-      "count as right.\n"
+      "All parameters are fixed at the values of --parameters or of the rig file. Each state is\n"
+      "estimated from all readings of its segment, unless --causal or --lag is given. Joints\n"
+      "without encoders are estimated, too. Standard deviations include the uncertainty of a\n"
+      "result's parameters; values of a rig file count as exact.\n"
       "Examples:\n"
       "  rigcal estimate run.csv --rig rig.textproto --parameters run.json --out states.csv\n"
       "  rigcal estimate run.csv --rig rig.textproto --withhold h2 --only angle --out states.csv\n"

@@ -35,7 +35,8 @@ Exporter exporter_of(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".csv") return proto::export_csv;
   if (extension == ".mat") return proto::export_mat;
-  throw proto::InputError(path + ": a recording becomes a .csv or .mat file; give such a name");
+  throw proto::InputError(
+      path + ": a recording can be exported as .csv or .mat; use one of these endings");
 }
 
 void export_rig(const ExportOptions& options) {
@@ -44,8 +45,8 @@ void export_rig(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     if (!is_robot_file(path)) {
       throw proto::InputError(path +
-                              ": a rig file becomes a URDF file (.urdf) or a MuJoCo model (.xml, "
-                              ".mjcf); give such a name");
+                              ": a rig file can be exported as .urdf, or as a MuJoCo model (.xml, "
+                              ".mjcf); use one of these endings");
     }
     proto::check_output(path, inputs);
   }
@@ -55,7 +56,7 @@ void export_rig(const ExportOptions& options) {
                                       std::filesystem::path(options.source).filename().string() +
                                       " by rigcal " RIGCAL_VERSION};
   if (!options.values.empty()) {
-    remarks.push_back("with the values of " + options.values + ", where their covariance is");
+    remarks.push_back("with the values of " + options.values + ", which contains their covariance");
   }
   for (const std::string& path : options.out) {
     write_robot(path, rig, remarks);
@@ -80,9 +81,8 @@ void export_recording(const ExportOptions& options) {
 void export_as_read(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     if (!path.ends_with(".csv")) {
-      throw proto::InputError(path +
-                              ": what is read with a rig file becomes a .csv file; give such a "
-                              "name");
+      throw proto::InputError(
+          path + ": a recording read with --rig can be exported only as .csv; use this ending");
     }
     proto::check_output(path, {options.source, options.rig});
   }
@@ -105,18 +105,18 @@ void export_source(const ExportOptions& options) {
   const std::string& source = options.source;
   if (is_rig_file(source)) {
     if (options.rig.empty()) return export_rig(options);
-    throw proto::InputError("--rig: is of a recording; " + source + " is a rig file");
+    throw proto::InputError("--rig applies to recordings; " + source + " is a rig file");
   }
   if (!options.values.empty()) {
-    throw proto::InputError("--parameters: is of a rig file; " + source + " is none");
+    throw proto::InputError("--parameters applies to rig files; " + source + " is not a rig file");
   }
   if (!options.rig.empty()) return export_as_read(options);
   const RecordingKind kind = recording_kind(source);
   if (kind == RecordingKind::kDaqMcap) return export_recording(options);
   refuse_unread_kind(source, kind);
   throw proto::InputError(source +
-                          ": is no recording of rigcal-daq (MCAP) and no rig file; give the rig "
-                          "file that reads it, --rig RIG, to write it in the rig file's columns");
+                          ": neither a rigcal-daq recording (MCAP) nor a rig file. For another "
+                          "recording add --rig RIG, which writes the rig file's columns");
 }
 
 }  // namespace
@@ -133,21 +133,22 @@ void add_export(CLI::App& app, ExitCode& exit_code) {
   command
       ->add_option(
           "--out", options->out,
-          "File to write: .csv or .mat; of a rig .urdf, or .xml for MuJoCo; may be repeated")
+          "File to write: .csv or .mat; for a rig .urdf, or .xml for MuJoCo; may be repeated")
       ->required()
       ->type_name("FILE");
   command
       ->add_option("--rig", options->rig,
-                   "Read the recording as this rig file says, whatever calibrate reads, and write "
-                   "the columns of its recording { }, or plain ones")
+                   "Read the recording with this rig file, in any format that calibrate reads, and "
+                   "write the columns of its recording { }, or default ones")
       ->type_name("RIG");
   add_values_option(*command, options->values, "Write the rig");
   command->footer(
-      "One row a sample: time, angles, output, segment, and the counts, validity and status as "
-      "the\n"
-      "unit sent them. The segment goes up where samples are missing. Of a rig the bodies, "
-      "joints,\n"
-      "friction, motors and limits are written; what a format has no place for is told.\n"
+      "One row per sample: time, angles, output, segment, and the counts, validity and status "
+      "that\n"
+      "the unit sent. The segment number increases where samples are missing. A rig is exported\n"
+      "with bodies, joints, friction, motors and limits; elements that the format cannot "
+      "represent\n"
+      "are listed.\n"
       "Examples:\n"
       "  rigcal export run.mcap --out run.csv\n"
       "  rigcal export run.mcap --out run.csv --out run.mat\n"

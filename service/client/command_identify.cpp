@@ -62,7 +62,7 @@ class Identification {
 
   ExitCode run() {
     if (folder_.count() > 0) {
-      std::cout << options_.folder << ": goes on after run " << folder_.count() << '\n';
+      std::cout << options_.folder << ": continues after run " << folder_.count() << '\n';
       if (!folder_.has_result(folder_.count())) {
         if (const ExitCode code = estimate(); code != kDone) return code;
       }
@@ -75,7 +75,7 @@ class Identification {
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
       if (last >= options_.runs)
-        return tell_why_not("the " + std::to_string(last) + " runs of --runs");
+        return tell_why_not("the " + std::to_string(last) + " runs that --runs allows");
       const Experiment experiment =
           design_with_progress(today, request, folder_.scenario(last + 1), options_.quiet);
       if (experiment.cancelled) return stopped();
@@ -83,9 +83,9 @@ class Identification {
       std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
       for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
       if (last > 0 && !is_worthwhile(experiment)) {
-        return tell_why_not("these runs, and a further one of " +
+        return tell_why_not("these runs; another one of " +
                             format_number(options_.experiment.duration) +
-                            " s would hardly tell more");
+                            " s would add little information");
       }
       proto::write_file(folder_.scenario(last + 1), experiment.scenario);
       if (const ExitCode code = record(); code != kDone) return code;
@@ -99,7 +99,7 @@ class Identification {
     request.targets = read_precisions("--until", options_.targets, today.rig.mechanism);
     for (const Precision& target : request.targets) {
       if (target.deviation > 0.0) continue;
-      throw proto::InputError("--until " + target.name + ": tells no precision to reach; write " +
+      throw proto::InputError("--until " + target.name + ": has no precision; write " +
                               target.name + ":2%");
     }
     request.stop = &interrupt_.flag();
@@ -182,7 +182,7 @@ class Identification {
   }
 
   ExitCode tell_why_not(const std::string& after) const {
-    std::cout << "\nNot reached after " << after << ":\n"
+    std::cout << "\nPrecision not reached after " << after << ":\n"
               << report_
               << "Allow more runs (--runs), longer ones (--duration) or a lower precision.\n";
     return kNotConverged;
@@ -210,25 +210,26 @@ class Identification {
     if (interrupt_.flag().load()) return stopped();
     if (code == kRunTripped && folder_.count() == run) {
       if (const std::string trip = unusable_trip(folder_.recording(run)); !trip.empty()) {
-        std::cerr << "rigcal: run " << run << " tripped, and its recording is not used: " << trip
-                  << ".\nCorrect that and give the same command again. What was recorded is in "
+        std::cerr << "rigcal: run " << run
+                  << " was stopped by a safety trip; its recording is not used: " << trip
+                  << ".\nCorrect the cause and repeat the command. The recording is in "
                   << folder_.set_aside() << '\n';
         return kBadInput;
       }
       caution_ *= kMoreCaution;
       std::cerr << "note: a limit ended run " << run
-                << "; what it recorded is used, and the next run keeps farther from the limits\n";
+                << "; its recording is used, and the next run stays farther from the limits\n";
       return kDone;
     }
     if (code == kRunDone && folder_.count() == run) return kDone;
     if (code == kRunNotCommissioned) {
       std::cerr << "rigcal: the rig is not commissioned, so run " << run
                 << " was refused; run 'rigcal-daq commission --rig " << options_.rig
-                << "' and then the same command again, or add --not-commissioned\n";
+                << "' and repeat this command, or add --not-commissioned\n";
       return kBadInput;
     }
     std::cerr << "rigcal: rigcal-daq ended run " << run << " with status " << code
-              << "; mend that and give the same command again, which goes on from "
+              << "; correct the cause and repeat the command, which continues from "
               << options_.folder << '\n';
     return kBadInput;
   }
@@ -263,15 +264,14 @@ class Identification {
     try {
       return calibrate_here(input, interrupt_, options_.quiet, options_.experiment.threads);
     } catch (const proto::InputError& fault) {
-      throw proto::InputError(std::string(fault.what()) + "; where a run is no good, remove " +
-                              folder_.recording(folder_.count()) +
-                              " and give the same command again");
+      throw proto::InputError(std::string(fault.what()) + "; if a run is unusable, remove " +
+                              folder_.recording(folder_.count()) + " and repeat the command");
     }
   }
 
   ExitCode stopped() const {
     std::cerr << "rigcal: stopped; " << folder_.count() << " runs are in " << options_.folder
-              << ", and the same command goes on from there\n";
+              << "; the same command continues from there\n";
     return kInterrupted;
   }
 
@@ -299,45 +299,44 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
       ->required()
       ->type_name("FILE");
   command
-      .add_option(
-          "--until", options.targets,
-          "Parameter and the standard deviation to reach, as 1.b:2% or 1.b:1e-5 in its unit")
+      .add_option("--until", options.targets,
+                  "Parameter and the standard deviation to reach, for example 1.b:2%, or 1.b:1e-5 "
+                  "in the parameter's unit")
       ->required()
       ->type_name("NAME:PRECISION");
   command
       .add_option("--folder", options.folder,
-                  "Folder for scenarios, recordings and results; one with runs in it is gone on "
-                  "from")
+                  "Folder for scenarios, recordings and results; an existing folder is continued")
       ->required()
       ->type_name("FOLDER");
   add_values_option(command, options.values, "Design and estimate the first run, beginning");
   command.add_option("--url", options.url, "Unit to use instead of the rig file's")
       ->type_name("URL");
-  command.add_option("--runs", options.runs, "Most runs that are recorded, with those there are")
+  command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
       ->capture_default_str();
   command
       .add_option("--pause", options.pause,
-                  "Time for the rig to come to rest between runs, beside that of estimating [s]")
+                  "Minimum pause between runs for the rig to come to rest [s]")
       ->check(proto::number_from_to(0.0, 3600.0))
       ->capture_default_str();
   add_experiment_options(command, options.experiment);
   command.add_option("--daq", options.daq, "The rigcal-daq to use; default: the one beside rigcal")
       ->type_name("FILE");
-  command.add_flag("--not-commissioned", options.not_commissioned,
-                   "Drive a rig that rigcal-daq commission has not checked, or that changed since");
+  command.add_flag(
+      "--not-commissioned", options.not_commissioned,
+      "Allow a rig that was not commissioned with rigcal-daq commission, or changed since");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 
 void add_identify(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "identify", "Record, estimate and design runs until parameters are known well enough");
+      "identify", "Repeat runs (design, record, estimate) until parameters are precise enough");
   const auto options = std::make_shared<IdentifyOptions>();
   add_options(*command, *options);
   command->footer(
-      "Drives the rig: each run is one of rigcal-daq, with its safety. Ctrl-C ends the run in "
-      "order, "
-      "the motor off.\n"
+      "Drives the rig: rigcal-daq executes each run with its safety checks. Ctrl-C ends the run "
+      "with the motor off.\n"
       "Example:\n"
       "  rigcal identify --rig configs/rig-furuta.textproto --until 1.b:2% --until 2.b:2% \\\n"
       "      --folder furuta");

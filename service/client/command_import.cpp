@@ -25,7 +25,7 @@ void import_robot(const ImportOptions& options) {
   const Robot robot = parse_robot(options.source, proto::read_file(options.source));
   if (options.floating && robot.gravity) {
     throw proto::InputError(
-        "--floating: is of URDF files; a MuJoCo model says itself which bodies are free");
+        "--floating applies to URDF files; a MuJoCo model specifies its free bodies");
   }
   const RigText rig =
       write_rig(robot, {.source = std::filesystem::path(options.source).filename().string(),
@@ -48,23 +48,23 @@ void import_robot(const ImportOptions& options) {
 
 void add_import(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
-      app.add_subcommand("import", "Make a rig file of a robot's URDF or MJCF file");
+      app.add_subcommand("import", "Convert a robot's URDF or MJCF file to a rig file");
   const auto options = std::make_shared<ImportOptions>();
   command->add_option("robot", options->source, "Robot's description (URDF, or MJCF of MuJoCo)")
       ->required()
       ->type_name("FILE");
   command->add_option("--out", options->out, "Rig file to write; default: print it")
       ->type_name("FILE");
-  command->add_flag("--floating", options->floating,
-                    "The base of a URDF file moves freely, by three slides and three turns; "
-                    "default: it is part of the ground");
-  command->add_flag("--no-friction", options->no_friction,
-                    "Keep friction as the file has it; default: that of every joint is to be "
-                    "estimated");
+  command->add_flag(
+      "--floating", options->floating,
+      "Give the base of a URDF file six degrees of freedom; default: fix it to the ground");
+  command->add_flag(
+      "--no-friction", options->no_friction,
+      "Fix friction at the file's values; default: estimate the friction of every joint");
   command->footer(
-      "Links become bodies, with masses, centres and inertias; joints get encoders, motors where "
-      "an\n"
-      "effort is stated, and limits. Meshes are passed over; what rig files cannot say is told.\n"
+      "Links become bodies with masses, centres and inertias. Joints get encoders and limits, and\n"
+      "motors if they have an effort. Meshes are ignored; elements that a rig file cannot\n"
+      "represent are listed.\n"
       "Examples:\n"
       "  rigcal import arm.urdf --out arm.textproto\n"
       "  rigcal import quadruped.urdf --floating --out quadruped.textproto\n"

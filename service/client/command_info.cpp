@@ -120,7 +120,7 @@ void print_columns(const std::string& path) {
   }
   std::cout << path << ": " << row_count << " rows\n\n" << format_table(rows, kStatisticsRight);
   if (!recording.fault.empty()) std::cout << "note: " << recording.fault << '\n';
-  std::cout << "\nWith --rig FILE the rate, gaps and segments are told too.\n";
+  std::cout << "\nAdd --rig FILE to show the rate, gaps and segments, too.\n";
 }
 
 /// Prints the variables that recording { } in a rig file may name as columns.
@@ -133,8 +133,9 @@ void print_variables(const std::string& path) {
   }
   std::cout << path << "\n\n"
             << format_table(rows, {false, true, true})
-            << "\nVariables with '-' hold no real numbers. With --rig FILE the rate, gaps and "
-               "segments are told.\n";
+            << "\n"
+               "Variables marked \"-\" are not real numbers. Add --rig FILE to show the rate, gaps "
+               "and segments.\n";
 }
 
 void print_picture(const InfoOptions& options, const Rig& rig) {
@@ -154,11 +155,12 @@ void print_picture(const InfoOptions& options, const Rig& rig) {
 
 void check_picture(const InfoOptions& options) {
   if (options.picture.empty() && !options.places.empty()) {
-    throw proto::InputError("--at: is of a picture; give --picture FILE.svg, or --picture -");
+    throw proto::InputError("--at needs a picture; add --picture FILE.svg, or --picture -");
   }
   if (options.picture.empty()) return;
   if (!is_rig_file(options.file)) {
-    throw proto::InputError("--picture: draws a rig file; " + options.file + " is none");
+    throw proto::InputError("--picture applies to rig files; " + options.file +
+                            " is not a rig file");
   }
   if (options.picture == "-") return;
   proto::check_ending(options.picture, {".svg"});
@@ -187,7 +189,8 @@ void print_result(const std::string& path) {
   }
   std::cout << '\n'
             << format_table(rows, {false, true, true, false})
-            << "\n--parameters takes its values; rigcal repeat makes it again.\n";
+            << "\nUse this file with --parameters for its values, or with rigcal repeat to repeat "
+               "the calibration.\n";
 }
 
 /// Prints the contents of a recording that is given without a rig file.
@@ -215,14 +218,14 @@ void print_file(const std::string& path) {
 void show_info(const InfoOptions& options) {
   check_picture(options);
   if (options.base && !is_rig_file(options.file)) {
-    throw proto::InputError("--base: is of a rig file; " + options.file + " is none");
+    throw proto::InputError("--base applies to rig files; " + options.file + " is not a rig file");
   }
   if (options.all && (options.base || !is_rig_file(options.file))) {
     throw proto::InputError("--all: lists all parameters of a rig file");
   }
   if (!options.values.empty() && !is_rig_file(options.file)) {
     throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
-                            options.file + " is none");
+                            options.file + " is not a rig file");
   }
   if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
@@ -245,14 +248,14 @@ void show_info(const InfoOptions& options) {
 
 void add_info(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
-      app.add_subcommand("info", "Tell what a recording, a rig file or a result holds");
+      app.add_subcommand("info", "Show the contents of a recording, a rig file or a result");
   const auto options = std::make_shared<InfoOptions>();
   command
       ->add_option("file", options->file,
                    "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
       ->required()
       ->type_name("FILE");
-  command->add_option("--rig", options->rig, "Read the recording as this rig file says")
+  command->add_option("--rig", options->rig, "Read the recording with this rig file")
       ->type_name("FILE");
   add_values_option(*command, options->values, "Show the rig file");
   command
@@ -264,11 +267,11 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
                    "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--base", options->base,
-                    "Tell what recordings of a rig can show of its inertias at all");
   command->add_flag(
-      "--all", options->all,
-      "List those parameters of a rig, too, that are fixed at zero or without effect");
+      "--base", options->base,
+      "List the identifiable combinations of a rig's inertial parameters (base parameters)");
+  command->add_flag("--all", options->all,
+                    "Also list parameters that are fixed at zero or without effect");
   command->footer(
       "The noise is that of white noise on the column, from third differences.\n"
       "Examples:\n"

@@ -26,7 +26,7 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
   const std::size_t room = answers.links.size() - first;
   if (sizes.size() > room) {
     throw proto::InputError(std::string(option) + ": is given " + std::to_string(sizes.size()) +
-                            " times, and a " + name_of(answers.kind) + " takes " +
+                            " times, but a " + name_of(answers.kind) + " takes " +
                             std::to_string(room));
   }
   for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
@@ -36,23 +36,23 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
 void refuse_foreign_options(const InitOptions& options, RigKind kind) {
   const auto require = [&](bool given, bool fits, const std::string& what) {
     if (given && !fits) {
-      throw proto::InputError(what + ", and this is a " + name_of(kind) + "; leave it out");
+      throw proto::InputError(what + ", but this is a " + name_of(kind) + "; omit it");
     }
   };
   const bool chain = kind == RigKind::kChain;
   const bool plane = chain || kind == RigKind::kDoublePendulum;
   const bool cart = kind == RigKind::kCartPole;
   const ColumnChoice& columns = options.columns;
-  require(options.links > 0, chain, "--links is of a chain");
+  require(options.links > 0, chain, "--links applies to a chain");
   require(options.arm_length || options.arm_mass || options.arm_center, kind == RigKind::kFuruta,
-          "--arm-length, --arm-mass and --arm-center are of a furuta");
-  require(options.cart_mass.has_value(), cart, "--cart-mass is of a cart-pole");
+          "--arm-length, --arm-mass and --arm-center apply to a furuta");
+  require(options.cart_mass.has_value(), cart, "--cart-mass applies to a cart-pole");
   require(!columns.position.empty() || !columns.position_unit.empty() || columns.counts_per_m > 0.0,
-          cart, "--position, --position-unit and --counts-per-m are of a cart-pole");
-  require(options.ground.has_value(), kind == RigKind::kFourbar, "--ground is of a four-bar");
-  require(options.absolute, plane, "--absolute is of a double-pendulum or chain");
+          cart, "--position, --position-unit and --counts-per-m apply to a cart-pole");
+  require(options.ground.has_value(), kind == RigKind::kFourbar, "--ground applies to a four-bar");
+  require(options.absolute, plane, "--absolute applies to a double-pendulum or chain");
   require(options.axis_lean != 0.0, plane || kind == RigKind::kPendulum,
-          "--axis-lean is of a pendulum, double-pendulum or chain");
+          "--axis-lean applies to a pendulum, double-pendulum or chain");
 }
 
 /// Stores the command line's mechanism options; the kind is known.
@@ -78,7 +78,7 @@ void take_options(const InitOptions& options, RigAnswers& answers) {
 std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
   const std::string name = options.name.empty() ? name_of(answers.kind) : options.name;
   if (name.find_first_of("\"\\\n") != std::string::npos) {
-    throw proto::InputError("--name: may hold no quotes, backslashes or line ends");
+    throw proto::InputError("--name: must not contain quotes, backslashes or line breaks");
   }
   return name;
 }
@@ -97,12 +97,12 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   Interview interview(in, out);
   std::vector<ColumnLook> columns;
   if (options.from.empty()) {
-    answers.source =
-        interview.ask_until<std::string>("a recording of it to look at (empty: there is none yet)",
-                                         "", [&](const std::string& path) {
-                                           if (!path.empty()) columns = look_at_columns(path);
-                                           return path;
-                                         });
+    answers.source = interview.ask_until<std::string>("recording of the rig (empty: none yet)", "",
+                                                      [&](const std::string& path) {
+                                                        if (!path.empty())
+                                                          columns = look_at_columns(path);
+                                                        return path;
+                                                      });
   } else {
     answers.source = options.from;
     columns = look_at_columns(options.from);
@@ -142,7 +142,7 @@ void tell(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
   }
   const std::string unused = unused_columns(answers);
-  if (!unused.empty()) free += "\n  not used of " + answers.source + ": " + unused;
+  if (!unused.empty()) free += "\n  unused columns of " + answers.source + ": " + unused;
   const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
   out << "  estimated: " << free << "\n\nNext:\n"
       << "  rigcal info " << options.out << " --picture -\n"
@@ -156,7 +156,8 @@ ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& ou
       options.from.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.from};
   proto::check_output(options.out, inputs);
   if (!options.force && std::filesystem::exists(options.out)) {
-    throw proto::InputError(options.out + ": is there already; give another --out, or --force");
+    throw proto::InputError(options.out +
+                            ": exists; give another --out, or --force to overwrite it");
   }
   RigAnswers answers = collect(options, in, out);
   answers.name = rig_name(options, answers);
@@ -188,37 +189,39 @@ void add_options(CLI::App& command, InitOptions& options) {
   };
   text("--out", options.out, "Rig file to write", "FILE.textproto");
   command.get_option("--out")->required();
-  command.add_flag("--force", options.force, "Overwrite the file where it is there");
+  command.add_flag("--force", options.force, "Overwrite an existing file");
   text("--kind", options.kind,
        "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
        "KIND");
   text("--from", options.from,
-       "Recording whose columns are looked at: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
+       "Recording from which to choose columns: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
   text("--name", options.name, "Name of the rig", "TEXT");
   command.add_option("--links", options.links, "Links of a chain")
       ->check(proto::count_from_to(2, 16))
       ->type_name("COUNT");
   sizes("--length", options.lengths,
-        "Length of each link, hinge to hinge or tip [m]; of a furuta the pendulum's");
-  sizes("--center", options.centers, "From each link's hinge to its centre of mass [m]");
+        "Length of each link, joint to joint or tip [m]; for a furuta the pendulum's");
+  sizes("--center", options.centers, "Distance from each link's joint to its centre of mass [m]");
   sizes("--mass", options.masses, "Mass of each link [kg]");
-  size("--arm-length", options.arm_length, "Furuta: from the axis to the pendulum's hinge [m]");
-  size("--arm-center", options.arm_center, "Furuta: from the axis to the arm's centre of mass [m]");
+  size("--arm-length", options.arm_length,
+       "Furuta: distance from the axis to the pendulum's joint [m]");
+  size("--arm-center", options.arm_center,
+       "Furuta: distance from the axis to the arm's centre of mass [m]");
   size("--arm-mass", options.arm_mass, "Furuta: mass of the arm [kg]");
   size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
-  size("--ground", options.ground, "Four-bar: distance between its fixed hinges [m]");
+  size("--ground", options.ground, "Four-bar: distance between its fixed joints [m]");
   command
       .add_option("--axis-lean", options.axis_lean,
-                  "Planar: how far the hinges' axis leans out of the level [deg]")
+                  "Planar: angle between the joint axes and the horizontal [deg]")
       ->check(proto::number_from_to(-89.0, 89.0))
       ->type_name("DEG");
   command.add_option("--gravity", options.gravity, "Gravity [m/s²]")
       ->check(proto::number_from_zero())
       ->capture_default_str();
   ColumnChoice& columns = options.columns;
-  text("--time", columns.time, "Column of the time", "COLUMN");
+  text("--time", columns.time, "Time column", "COLUMN");
   text("--time-unit", columns.time_unit, "s, ms or us", "UNIT");
-  command.add_option("--rate", columns.rate, "Samples per second where there is no time column")
+  command.add_option("--rate", columns.rate, "Samples per second if there is no time column")
       ->check(proto::positive_number())
       ->type_name("HZ");
   texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
@@ -226,21 +229,20 @@ void add_options(CLI::App& command, InitOptions& options) {
   text("--position", columns.position, "Cart-pole: column of the cart's position", "COLUMN");
   text("--position-unit", columns.position_unit, "m, mm or count", "UNIT");
   command.add_flag("--absolute", options.absolute,
-                   "Angles of links beyond the first are against the vertical");
+                   "Angles of all links after the first are measured from the vertical");
   texts("--zero", columns.zeros,
-        "What each hanging joint reads where it hangs: hanging (0), upright (a half turn), or DEG",
+        "Reading of each joint when its link hangs: hanging (0), upright (a half turn), or DEG",
         "ZERO");
-  texts("--invert", columns.inverted, "Column that counts the other way than the picture shows",
-        "COLUMN");
-  sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one a joint");
+  texts("--invert", columns.inverted, "Column whose sign is opposite to the picture", "COLUMN");
+  sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
   command
       .add_option("--counts-per-m", columns.counts_per_m, "Counts per metre of the cart's encoder")
       ->check(proto::positive_number())
       ->type_name("NUMBER");
   text("--command", columns.command, "Column of the motor's command", "COLUMN");
   text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
-  command.add_flag("--no-motor", columns.no_motor, "No motor drives it");
-  text("--segment", columns.segment, "Column whose change of value starts a new piece", "COLUMN");
+  command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
+  text("--segment", columns.segment, "Column whose change of value starts a new segment", "COLUMN");
 }
 
 void add_init(CLI::App& app, ExitCode& exit_code) {
@@ -249,8 +251,8 @@ void add_init(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<InitOptions>();
   add_options(*command, *options);
   command->footer(
-      "With --kind nothing is asked: what is not given is assumed or estimated, as the file's\n"
-      "comments say. Without it init asks on the terminal.\n"
+      "With --kind, init asks no questions: missing values are assumed or estimated, as noted in\n"
+      "the file's comments. Without it, init asks on the terminal.\n"
       "Examples:\n"
       "  rigcal init --from run.csv --out rig.textproto\n"
       "  rigcal init --kind furuta --from run.csv --arm-length 0.2 --length 0.26 --mass 0.05 \\\n"

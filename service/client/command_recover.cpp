@@ -29,8 +29,7 @@ void recover(const RecoverOptions& options) {
 }  // namespace
 
 void add_recover(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("recover", "Make a cut-off or damaged recording whole again");
+  CLI::App* command = app.add_subcommand("recover", "Repair a truncated or damaged recording");
   const auto options = std::make_shared<RecoverOptions>();
   command->add_option("recording", options->source, "Recording, .mcap.part or .mcap")
       ->required()
@@ -40,8 +39,8 @@ void add_recover(CLI::App& app, ExitCode& exit_code) {
                    "Recording to write (RECORDING.recovered.mcap unless given)")
       ->type_name("MCAP");
   command->footer(
-      "The recording itself is not changed, and nothing is written over. A crash costs the last\n"
-      "quarter of a second at most.\n"
+      "The recording is not changed, and no file is overwritten. A crash loses at most the last\n"
+      "quarter of a second.\n"
       "Example:\n"
       "  rigcal recover run.mcap.part");
   command->callback([options, &exit_code] {

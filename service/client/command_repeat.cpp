@@ -70,13 +70,13 @@ void check_content(const RepeatOptions& options, const StoredResult& result, std
                    const std::string& path) {
   const std::string& then = result.recordings[index].sha256;
   if (options.changed_data || (!then.empty() && mark_file(path).sha256 == then)) return;
-  throw proto::InputError(
-      path + ": " +
-      (then.empty() ? "the recording '" + name_of(result.request.recordings[index]) +
-                          "' was not read from a file, so this cannot be verified to be it"
-                    : "has other content than the recording that " + result.file +
-                          " was calibrated from (SHA-256 " + then.substr(0, 12) + "…)") +
-      "; give the right file, or --changed-data");
+  throw proto::InputError(path + ": " +
+                          (then.empty()
+                               ? "the recording \"" + name_of(result.request.recordings[index]) +
+                                     "\" was not read from a file, so this file cannot be verified"
+                               : "differs in content from the recording that " + result.file +
+                                     " was calibrated from (SHA-256 " + then.substr(0, 12) + "…)") +
+                          "; give the right file, or --changed-data");
 }
 
 void find_recordings(const RepeatOptions& options, StoredResult& result) {
@@ -89,9 +89,9 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
     if (!path) path = find_recording(result, i);
     if (!path) {
       throw proto::InputError(
-          result.file + ": the recording '" + name_of(source) + "'" +
+          result.file + ": the recording \"" + name_of(source) + "\"" +
           (source.name.empty() || source.name == source.path ? "" : " (" + source.path + ")") +
-          " is neither where it was nor beside the result; give it: rigcal "
+          " was found neither at its recorded path nor beside the result; give its path: rigcal "
           "repeat " +
           result.file + " RECORDING");
     }
@@ -102,7 +102,7 @@ void find_recordings(const RepeatOptions& options, StoredResult& result) {
   }
   if (!given.empty()) {
     throw proto::InputError(given.front() + ": is none of the recordings of " + result.file +
-                            ", by content or by name; leave it out, or rename it");
+                            ", by content or by name; omit it, or rename it");
   }
 }
 
@@ -119,8 +119,8 @@ void require_calibration(const std::string& path) {
   std::string recordings;
   for (const std::string& each : head.recordings) recordings += " " + each;
   throw proto::InputError(path + ": is " + name_of_result(head) +
-                          "; only results of 'rigcal calibrate' and of jobs can be repeated, so "
-                          "give the command again: rigcal " +
+                          "; only results of \"rigcal calibrate\" and of jobs can be repeated, so "
+                          "repeat the command: rigcal " +
                           head.command + recordings + " --rig " +
                           (head.rig_file.empty() ? "RIG" : head.rig_file));
 }
@@ -150,19 +150,18 @@ ExitCode repeat(const RepeatOptions& options) {
 }  // namespace
 
 void add_options(CLI::App& command, RepeatOptions& options) {
-  command.add_option("result", options.result, "What calibrate --json wrote")
+  command.add_option("result", options.result, "Result of calibrate --json")
       ->required()
       ->type_name("RESULT.json");
   command
       .add_option("recordings", options.recordings,
-                  "Its recordings; default: where they were, or beside the result")
+                  "Its recordings; default: the recorded paths, or beside the result")
       ->type_name("RECORDING");
   command.add_flag("--changed-data", options.changed_data,
-                   "Calibrate even if a recording has other content than it had");
+                   "Allow recordings whose content has changed");
   command
       .add_option("--threads", options.threads,
-                  "Threads to work with; the result is the same with any number. Default: one for "
-                  "each processor")
+                  "Number of threads; does not affect the result. Default: one per processor")
       ->check(proto::count_from_to(1, 256));
   command.add_flag("--quiet", options.quiet, "No progress");
   add_result_files(command, options.files);
@@ -176,7 +175,8 @@ void add_repeat(CLI::App& app, ExitCode& exit_code) {
   add_options(*command, *options);
   command->footer(
       "The result holds the rig file's text, all options, and the hashes of its recordings.\n"
-      "Exit status: 0 every estimate is within 0.01 standard deviations of the former one, 2 not.\n"
+      "Exit status: 0 every estimate is within 0.01 standard deviations of the previous one,\n"
+      "2 otherwise.\n"
       "Examples:\n"
       "  rigcal repeat run.json\n"
       "  rigcal repeat job.json downloads/run.mcap --json again.json");

@@ -62,10 +62,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
       ->required()
       ->type_name("FILE");
   command.add_option("--out", options.out, "CSV recording to write")->type_name("CSV");
-  command
-      .add_option("--plot", options.plot,
-                  "Picture to write of the command and the motion: the plan of a scenario whose "
-                  "commands depend on it")
+  command.add_option("--plot", options.plot, "SVG plot of command and motion to write")
       ->type_name("SVG");
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(step_validator())
@@ -73,11 +70,9 @@ void add_options(CLI::App& command, SimulateOptions& options) {
   const std::map<std::string, Integrator> integrators = {{"spook", Integrator::kSpook},
                                                          {"physical", Integrator::kPhysical}};
   command
-      .add_option(
-          "--integrator", options.integrator,
-          "What moves the rig: the SPOOK stepper, which knows hinges alone, or the equations "
-          "of motion in joint coordinates; default: spook, and physical for slides, fixed "
-          "joints and what else spook does not know")
+      .add_option("--integrator", options.integrator,
+                  "Integrator: the SPOOK stepper (revolute joints only) or the equations of motion "
+                  "in joint coordinates; default: spook if it supports all joints, else physical")
       ->transform(proto::one_of(integrators))
       ->type_name("spook|physical");
   add_values_option(command, options.values, "Simulate");

@@ -71,7 +71,7 @@ ExitCode run(const StudyOptions& options) {
   }
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
-  if (error) throw proto::InputError(options.out + ": cannot be made: " + error.message());
+  if (error) throw proto::InputError(options.out + ": cannot be created: " + error.message());
   RunStore store((std::filesystem::path(options.out) / "runs.jsonl").string());
 
   const InterruptFlag interrupt;
@@ -91,7 +91,7 @@ ExitCode run(const StudyOptions& options) {
   }
   if (!report) {
     std::cerr << "rigcal: stopped; finished runs are kept in " << options.out
-              << ", and the same command goes on from there\n";
+              << "; the same command continues from there\n";
     return kInterrupted;
   }
   report->notes.insert(report->notes.end(), notes.begin(), notes.end());
@@ -126,7 +126,7 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
       "study", "Repeat calibrations under varied conditions: tables, figures, one page");
   const auto options = std::make_shared<StudyOptions>();
   options->folders = {"out/study/recordings", default_data_folder()};
-  command->add_option("kind", options->kind, "What to study")
+  command->add_option("kind", options->kind, "Kind of study")
       ->required()
       ->transform(proto::one_of(kinds))
       ->type_name("pendulum|furuta|synthetic|robustness|redundant|leg|arm");
@@ -145,12 +145,14 @@ void add_study(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--data", options->folders.evaluation_data,
                    "Folder of the evaluation data; default: RIG_DATA, or ../shared/data")
       ->type_name("DIR");
-  command->add_option("--jobs", options->jobs, "Runs at once; default: 2, or the cores there are")
+  command
+      ->add_option("--jobs", options->jobs,
+                   "Parallel runs; default: 2, or fewer if there are fewer cores")
       ->check(proto::count_from_to(1, 256))
       ->type_name("N");
   command->add_flag("--quiet", options->quiet, "No progress");
   command->footer(
-      "A study can be stopped by Ctrl-C, or killed: the same command goes on where it was. Runs\n"
+      "A study can be stopped by Ctrl-C or killed; the same command continues it. Runs\n"
       "whose recordings, rig, settings or program version have changed are repeated.\n"
       "Examples:\n"
       "  scripts/study.sh                           (records what is missing, then all studies)\n"

@@ -54,15 +54,15 @@ void add_options(CLI::App& command, ValidateOptions& options) {
   const std::string windows = "Windows";
   command
       .add_option("--window", options.window,
-                  "Cut every segment into windows of this length, each with an initial state of "
-                  "its own [s]; default: whole segments")
+                  "Cut every segment into windows of this length, each with its own initial state "
+                  "[s]; default: whole segments")
       ->check(proto::positive_number())
       ->type_name("S")
       ->group(windows);
   command
       .add_option("--start-window", options.start_window,
-                  "Estimate a window's initial state from its first seconds alone, and judge the "
-                  "rest [s]; default: from all of it")
+                  "Estimate a window's initial state from its first seconds, and evaluate the rest "
+                  "[s]; default: use the whole window for both")
       ->check(proto::positive_number())
       ->type_name("S")
       ->group(windows);
@@ -70,12 +70,11 @@ void add_options(CLI::App& command, ValidateOptions& options) {
 }
 
 void add_validate(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("validate", "Tell how well given parameters predict recordings");
+  CLI::App* command = app.add_subcommand("validate", "Evaluate given parameters on recordings");
   const auto options = std::make_shared<ValidateOptions>();
   add_options(*command, *options);
   command->footer(
-      "Every parameter is kept, at the value of --parameters or of the rig file; only initial\n"
+      "All parameters are fixed at the values of --parameters or of the rig file; only initial\n"
       "states are estimated.\n"
       "Examples:\n"
       "  rigcal validate new.csv --rig rig.textproto --parameters run.json --plot out.html\n"

@@ -26,17 +26,17 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
   const std::string group = "SPOOK simulator (shadow parameters)";
   command
       .add_option("--kappa", calibration.state_error_weight,
-                  "Weight of impulse against angle residuals; default: from the data")
+                  "Weight of impulse residuals relative to angle residuals; default: from the data")
       ->check(proto::positive_number())
       ->group(group);
   command
       .add_option("--compliance", calibration.compliance,
-                  "Compliance of all hinges [m/N, rad/(N·m)]; default: the rig file's")
+                  "Compliance of all joints [m/N, rad/(N·m)]; default: the rig file's")
       ->check(proto::number_from_zero())
       ->group(group);
   command
       .add_option("--damping-time", calibration.damping_time,
-                  "Damping time of all hinges [s]; default: the rig file's")
+                  "Damping time of all joints [s]; default: the rig file's")
       ->check(proto::number_from_zero())
       ->group(group);
   command
@@ -54,7 +54,7 @@ void add_simulator_options(CLI::App& command, estimator::CalibrationOptions& cal
   command
       .add_flag_callback(
           "--no-approach", [&calibration] { calibration.approach = false; },
-          "Begin at the given start, not at physical parameters found first")
+          "Start from the given values instead of first estimating physical parameters")
       ->group(group);
 }
 
@@ -67,12 +67,11 @@ void take_parameters_option(const std::string& text, EstimationOptions& options)
   }
   std::error_code missing;
   if (!text.ends_with(".json") && !std::filesystem::exists(text, missing)) {
-    throw CLI::ValidationError("--parameters", text +
-                                                   " is neither physical nor shadow, nor the "
-                                                   "file of a result");
+    throw CLI::ValidationError("--parameters",
+                               text + " is neither physical, shadow, nor a result file");
   }
   if (!options.values.empty()) {
-    throw CLI::ValidationError("--parameters", "takes one file with values, and was given two");
+    throw CLI::ValidationError("--parameters", "accepts one file with values, but two were given");
   }
   options.values = text;
 }
@@ -93,26 +92,27 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command.add_option("--rig", options.rig, "Rig file (proto/rig.proto)")
       ->required()
       ->type_name("FILE");
-  command.add_option("--from", options.selection.from, "Use samples from this time on [s]")
+  command.add_option("--from", options.selection.from, "Start of the used samples [s]")
       ->check(proto::finite_number());
-  command.add_option("--to", options.selection.to, "Use samples up to this time [s]")
+  command.add_option("--to", options.selection.to, "End of the used samples [s]")
       ->check(proto::finite_number());
   command.add_option("--segments", options.segments, "Use these segments only, e.g. 0-3,5")
       ->type_name("LIST");
   command
       .add_option("--free", options.edits.free,
-                  "Estimate this parameter; may be repeated, as the next two")
+                  "Estimate this parameter; --free, --fix and --start may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  command.add_option("--fix", options.edits.fix, "Keep this parameter, at VALUE if given")
+  command.add_option("--fix", options.edits.fix, "Fix this parameter, at VALUE if given")
       ->type_name("NAME[=VALUE]")
       ->allow_extra_args(false);
-  command.add_option("--start", options.edits.start, "Start this parameter at VALUE")
+  command.add_option("--start", options.edits.start, "Initial value of this parameter")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   command
-      .add_option("--withhold", options.edits.withhold,
-                  "Leave out what this sensor reads, and say what that costs; may be repeated")
+      .add_option(
+          "--withhold", options.edits.withhold,
+          "Hold out this sensor and report how well its readings are predicted; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   const std::string method = "Method";
@@ -122,15 +122,16 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           [&options](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) take_parameters_option(text, options);
           },
-          "Of the system itself, or of a SPOOK simulator at the time step; default: physical, "
-          "unless a loop or an option of the simulator asks for the other. A FILE that --json "
-          "wrote: take its values, to start from where they are free; may be given beside the word")
+          "Kind of parameters: physical, or shadow (of a SPOOK simulator at the time step); "
+          "default: physical, unless a loop or a simulator option requires shadow. FILE: a result "
+          "of --json whose values are used, as initial values of free parameters; may be given in "
+          "addition")
       ->type_name("physical|shadow|FILE")
       ->allow_extra_args(false)
       ->group(method);
   command
       .add_option("--step", calibration.step,
-                  "Time step h [s]; default: chosen. Physical: the longest of the integration")
+                  "Time step h [s]; default: automatic. Physical: maximum integration step")
       ->check(step_validator())
       ->group(method);
   command
@@ -139,10 +140,9 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->check(proto::positive_number())
       ->group(method);
   command
-      .add_option(
-          "--filter-cutoff", calibration.filter_cutoff,
-          "Low-pass of the readings that states begin at [Hz], raised for fast motion: lower "
-          "for noisy sensors")
+      .add_option("--filter-cutoff", calibration.filter_cutoff,
+                  "Low-pass cutoff for initial states [Hz]; raised automatically for fast motion. "
+                  "Lower it for noisy sensors")
       ->check(proto::positive_number())
       ->capture_default_str()
       ->group(method);
@@ -154,14 +154,14 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
           [&calibration, charts](const std::string& text) {
             calibration.inertia_chart = charts.at(text);
           },
-          "Of bodies whose moments are all free: coordinates that only possible bodies have "
-          "(two kinds), or entry by entry; default: log-cholesky")
+          "Parameterization of completely free inertias: two kinds that guarantee physical "
+          "consistency, or by entries; default: log-cholesky")
       ->check(proto::one_of(proto::words_of(charts)))
       ->type_name("log-cholesky|exponential-eigenvalue|entries")
       ->group(method);
   command
       .add_option("--max-iterations", calibration.max_iterations,
-                  "Most iterations of a fit; second chances of it get as many again")
+                  "Maximum number of iterations of a fit; each restart gets as many again")
       ->check(proto::count_from_to(1, 100000))
       ->capture_default_str()
       ->group(method);
@@ -172,15 +172,14 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   add_simulator_options(command, calibration);
   command.add_flag_callback(
       "--as-is", [&calibration] { calibration.repair = false; },
-      "Use recordings as they are: hold no outlier back, cut at no lost time, free no offset after "
-      "a "
-      "slip");
+      "Use recordings unrepaired: reject no outliers, do not split at lost samples, free no offset "
+      "after an encoder slip");
   command
       .add_option("--threads", options.threads,
-                  "Threads to work with on this machine; the result is the same with any number. "
-                  "Default: one for each processor")
+                  "Number of threads on this machine; does not affect the result. Default: one per "
+                  "processor")
       ->check(proto::count_from_to(1, 256));
-  command.add_option("--operator", options.operator_name, "Who works at the rig, for the report")
+  command.add_option("--operator", options.operator_name, "Name of the operator, for the report")
       ->type_name("NAME");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
@@ -188,7 +187,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
 CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what) {
   return command
       .add_option("--parameters", values,
-                  what + " with the values of this result of rigcal calibrate --json")
+                  what + " with the values of this result (rigcal calibrate --json)")
       ->type_name("RESULT.json");
 }
 
@@ -205,7 +204,7 @@ void add_rig_files(CLI::App& command, ResultFiles& files) {
           ->type_name("FILE");
   command
       .add_flag("--rig-out-priors", files.rig_out_priors,
-                "There, make the estimates what is known beforehand of other recordings")
+                "In the file of --rig-out, write the estimates as priors for other recordings")
       ->needs(rig_out);
   command
       .add_option("--urdf-out", files.urdf_out,
@@ -221,7 +220,7 @@ void add_calibration_files(CLI::App& command, ResultFiles& files) {
   add_rig_files(command, files);
   command
       .add_flag("--trajectories", files.trajectories,
-                "In the JSON, every row of what was measured, estimated and simulated")
+                "Include measured, estimated and simulated trajectories in the JSON")
       ->needs("--json");
 }
 
@@ -245,7 +244,7 @@ void check_result_files(const ResultFiles& files, const std::vector<std::string>
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[k].second != path) continue;
       throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
-                              "; name two files");
+                              "; give two different files");
     }
     if (option == "--plot") proto::check_ending(path, {".html", ".htm"});
   }
@@ -253,7 +252,7 @@ void check_result_files(const ResultFiles& files, const std::vector<std::string>
 
 CalibrationRequest make_request(const EstimationOptions& options) {
   Selection selection = options.selection;
-  if (!(selection.from < selection.to)) throw proto::InputError("--from must lie before --to");
+  if (!(selection.from < selection.to)) throw proto::InputError("--from must be less than --to");
   if (!options.segments.empty()) selection.segments = parse_segment_list(options.segments);
   CalibrationRequest request;
   request.rig_name = options.rig;

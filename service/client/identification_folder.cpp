@@ -13,12 +13,12 @@ IdentificationFolder::IdentificationFolder(std::string path) : path_(std::move(p
   std::error_code error;
   std::filesystem::create_directories(path_, error);
   if (!std::filesystem::is_directory(path_)) {
-    throw proto::InputError(path_ + ": is no folder and cannot be made one; give another --folder");
+    throw proto::InputError(path_ + ": cannot be created as a folder; give another --folder");
   }
   look();
   const std::string part = proto::part_path(recording(count_ + 1));
   if (std::filesystem::exists(part)) {
-    throw proto::InputError(part + ": was left half recorded; finish it with rigcal recover " +
+    throw proto::InputError(part + ": is an incomplete recording; finish it with rigcal recover " +
                             part + ", or remove it");
   }
 }

@@ -28,7 +28,7 @@ std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
     } else if (std::isfinite(estimate.standard_deviation)) {
       line += " ± " + number.standard_deviation;
     } else {
-      line += ", not seen in the data";
+      line += ", not identifiable from the data";
     }
     lines.push_back(line + " " + estimate.unit);
   };
@@ -84,8 +84,7 @@ void write_rig_files(const std::string& rig_name, const std::string& rig_text,
   const Robot robot = robot_of(parse_rig(rig_name, written.text));
   std::vector<std::string> remarks = remarks_of(calibrated, covariance);
   if (covariance.empty()) {
-    std::cerr << "note: the covariance of the estimates is in the JSON alone; --json FILE writes "
-                 "it\n";
+    std::cerr << "note: only the JSON contains the covariance of the estimates; add --json FILE\n";
   }
   if (!files.urdf_out.empty()) write_text(files.urdf_out, urdf_text(robot, remarks));
   if (!files.mjcf_out.empty()) write_text(files.mjcf_out, mjcf_text(robot, remarks));

@@ -133,7 +133,7 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
   const auto count = std::ranges::count(idle, true);
   if (count > 0 && !all) {
     text += "\n" + std::to_string(count) +
-            " more are fixed, at zero or without effect; --all lists them.\n";
+            " more parameters are fixed, at zero, or without effect; add --all to list them.\n";
   }
   return text;
 }

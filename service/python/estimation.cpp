@@ -134,7 +134,7 @@ py::tuple check(const ProgramRequest& program, ProgramMonitor& monitor) {
       reason = fault.what();
     }
     std::string list = format_findings(examined.findings);
-    if (list.empty()) list = "Nothing wrong was found.\n";
+    if (list.empty()) list = "No problems found.\n";
     return std::pair(examination_json(examined.findings, excitation, input.context),
                      list + "\n" + format_excitation(excitation));
   });

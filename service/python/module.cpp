@@ -40,7 +40,7 @@ void translate(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const FaultyInput& fault) {
-    const std::string text = std::string(fault.what()) + "; as_is=True goes on nevertheless";
+    const std::string text = std::string(fault.what()) + "; use as_is=True to continue anyway";
     raise_input_error("FaultyInput", text.c_str(), fault.findings);
   } catch (const proto::InputError& error) {
     raise_input_error("InputError", error.what(), {});

@@ -39,7 +39,7 @@ void set_values(ProgramRequest& program, const std::string& file,
   ParameterValues& values = program.request.values;
   values.file = file;
   for (const auto& [name, unit, value] : entries) {
-    values.entries.push_back({"parameter '" + name + "'", name, unit, value});
+    values.entries.push_back({"parameter \"" + name + "\"", name, unit, value});
   }
   values.kind = parse_estimate_kind(kind);
   values.step = step;
@@ -187,8 +187,8 @@ ImportedRecording ProgramRequest::read(const RecordingSource& source, const Rig&
   const auto table = tables.find(source.path);
   if (table == tables.end()) return import_recording(source.path, rig);
   if (rig.format) return import_columns(source.path, table->second, *rig.format);
-  throw proto::InputError(rig.path +
-                          ": does not say how columns look; add recording { } to the rig file");
+  throw proto::InputError(
+      rig.path + ": has no recording { }, which defines the columns; add it to the rig file");
 }
 
 CalibrationInput ProgramRequest::load() const {

@@ -36,7 +36,7 @@ std::string describe_outcome(const Calibration& calibration) {
   text += ".";
   if (!calibration.converged()) {
     text +=
-        " The numbers are where the solver stopped; standard deviations mean something only at "
+        " The values are those at which the solver stopped; standard deviations are valid only at "
         "an optimum.";
   }
   return text;
@@ -118,8 +118,8 @@ std::string cost_figure(const std::string& name, const std::string& title, const
   std::string caption = title + ": cost after each iteration.";
   if (chart.series.size() > 1) {
     caption +=
-        " Each stage, and each round of one, solves a problem of its own: residuals are weighed "
-        "anew, or it starts elsewhere. Costs of different ones do not compare.";
+        " Each stage and each round solves a different problem, with other weights or another "
+        "start. Costs of different stages cannot be compared.";
   }
   return chart_figure({.name = name, .caption = caption, .charts = {std::move(chart)}});
 }
@@ -128,7 +128,7 @@ std::string convergence(const Calibration& calibration) {
   std::string html;
   if (calibration.history.size() > 1) {
     html += cost_figure("joint-estimation", "Joint estimation", "cost",
-                        cost_chart(calibration.history, "from the start"));
+                        cost_chart(calibration.history, "from the initial values"));
   }
   if (calibration.refinement_history.size() > 1) {
     html += cost_figure("simulation-fit", "Simulation fit",
@@ -140,10 +140,10 @@ std::string convergence(const Calibration& calibration) {
   if (html.empty()) return "";
   const bool both = calibration.history.size() > 1 && calibration.refinement_history.size() > 1;
   return "<section><h2>Convergence</h2>\n" +
-         std::string(both ? "<p>The two fits have different residuals: the states follow the "
-                            "readings in the first, and the model alone in the second. Their costs "
-                            "do not compare.</p>\n"
-                          : "") +
+         std::string(
+             both ? "<p>The two fits have different residuals: the first estimates the states from "
+                    "the readings, the second simulates them. Their costs cannot be compared.</p>\n"
+                  : "") +
          html + "</section>\n";
 }
 
@@ -165,7 +165,8 @@ void add_shadow_options(const Calibration& calibration, const estimator::Calibra
   table.add({"damping time τ", of_rig(asked.damping_time, " s")});
   table.add({"residual", is_explicit ? "explicit" : "implicit"});
   table.add({"unknowns of a step", is_full ? "full states" : "configurations"});
-  table.add({"begun from", calibration.approached ? "physical parameters" : "the start"});
+  table.add(
+      {"started from", calibration.approached ? "physical parameters" : "the initial values"});
   table.add({"low-pass for initial states", format_number(asked.filter_cutoff) + " Hz"});
 }
 
@@ -199,8 +200,8 @@ void add_physical_options(const Calibration& calibration, HtmlTable& table) {
 
 std::string options(const Calibration& calibration, const CalibrationContext& context) {
   const estimator::CalibrationOptions& asked = context.options;
-  HtmlTable table("What was asked for, and what was chosen",
-                  {{"option"}, {"value", CellAlign::kWords}}, "narrow");
+  HtmlTable table("Requested and automatic options", {{"option"}, {"value", CellAlign::kWords}},
+                  "narrow");
   table.add({"parameters", is_physical(calibration)
                                ? "physical: of the system in continuous time"
                                : "shadow: of a SPOOK simulator at the time step"});
@@ -210,8 +211,8 @@ std::string options(const Calibration& calibration, const CalibrationContext& co
   } else {
     add_shadow_options(calibration, asked, table);
   }
-  table.add({"most iterations", std::to_string(asked.max_iterations)});
-  table.add({"simulation fit", !asked.refine_simulation ? "not asked for"
+  table.add({"maximum iterations", std::to_string(asked.max_iterations)});
+  table.add({"simulation fit", !asked.refine_simulation ? "not requested"
                                : calibration.refined    ? "done"
                                                         : "not done"});
   return "<section><h2>Options</h2>\n" + table.html() + "</section>\n";

@@ -173,7 +173,7 @@ std::string data_element(const std::string& json) { return kFigureData + json + 
 std::string described(std::size_t rows, std::size_t stretch) {
   std::string text = std::to_string(rows) + (rows == 1 ? " row" : " rows") + " of data";
   if (stretch > 1) {
-    text += ", reduced: of every " + std::to_string(stretch) +
+    text += ", reduced: for every " + std::to_string(stretch) +
             " rows the first, lowest, highest and last of each line";
   }
   return text + ".";
@@ -182,7 +182,7 @@ std::string described(std::size_t rows, std::size_t stretch) {
 std::string caption_of(const ChartFigure& figure) {
   const bool marked =
       std::ranges::any_of(figure.charts, [](const Chart& chart) { return !chart.marks.empty(); });
-  return figure.caption + (marked ? " Shaded: what was found there." : "");
+  return figure.caption + (marked ? " Shaded: findings." : "");
 }
 
 }  // namespace

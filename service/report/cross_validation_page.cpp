@@ -84,9 +84,9 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
 
 std::string matrices(const CrossValidation& validation) {
   std::string html =
-      "<section><h2>Errors</h2>\n<p class=\"quiet\">Row: the piece held out of the calibration. "
-      "Column: the piece whose error is shown. Framed: predictions of pieces the "
-      "calibration has not seen; beside them, fits.</p>\n";
+      "<section><h2>Errors</h2>\n"
+      "<p class=\"quiet\">Row: the held-out piece. Column: the piece whose error is shown. Framed: "
+      "predictions of held-out pieces; others are fits.</p>\n";
   for (std::size_t j = 0; j < validation.hinges.size(); ++j) {
     html += matrix("Open-loop simulation, hinge " + validation.hinges[j] + " [" +
                        joint_units(validation.kinds[j]).error + "]",

@@ -79,10 +79,10 @@ std::string gaps_text(const ImportSummary& summary) {
 std::string table(const CalibrationContext& context) {
   using enum CellAlign;
   HtmlTable table(
-      "Held by hand: before a release. In scraps: in stretches between gaps too short to use. The "
-      "motion goes on over a few missing rows, which have no readings; a gap is longer, and the "
-      "recording is split there. Times are the unit's, corrected by the rate of its clock against "
-      "the host's; samples that arrive late do not touch them.",
+      "Held by hand: samples before a release. In scraps: samples between gaps, in parts too short "
+      "to use. A few missing rows are bridged without readings; at longer gaps the recording is "
+      "split. Times are the unit's, corrected for the rate of its clock relative to the host's; "
+      "late arrival does not affect them.",
       {{"recording", kWords},
        {"rate [Hz]", kRight},
        {"samples used", kRight},
@@ -157,8 +157,8 @@ std::string use_figure(const RecordingUse& use) {
   return data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
                      use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
                      use_csv(use),
-                     "What was used of " + escape_html(recording_title(use)) +
-                         " along time [s]: full used, hollow not used, orange a gap.");
+                     "Used samples of " + escape_html(recording_title(use)) +
+                         " over time [s]: filled = used, hollow = not used, orange = gap.");
 }
 
 std::string segment_table(const RecordingUse& use) {
@@ -201,7 +201,7 @@ std::string gap_list(const ImportSummary& summary) {
 std::string data_section(const CalibrationContext& context) {
   std::string html = "<section><h2>Data quality</h2>\n" + table(context) + "</section>\n";
   for (const RecordingUse& use : context.recordings) {
-    html += "<section><h3>" + escape_html(recording_title(use)) + ": use along time</h3>\n" +
+    html += "<section><h3>" + escape_html(recording_title(use)) + ": use over time</h3>\n" +
             use_figure(use) + gap_list(use.summary);
     if (use.segments.size() > 1) html += segment_table(use);
     html += "</section>\n";

@@ -24,7 +24,7 @@ std::string outcome_of(const std::vector<Finding>& findings) {
   };
   const auto faults = count(estimator::Severity::kFault);
   const auto warnings = count(estimator::Severity::kWarning);
-  if (faults + warnings == 0) return "Nothing wrong was found.";
+  if (faults + warnings == 0) return "No problems found.";
   return std::to_string(faults) + (faults == 1 ? " fault, " : " faults, ") +
          std::to_string(warnings) + (warnings == 1 ? " warning." : " warnings.");
 }
@@ -32,18 +32,18 @@ std::string outcome_of(const std::vector<Finding>& findings) {
 std::string excitation_section(const estimator::Excitation& excitation) {
   if (excitation.parameters.empty()) return "";
   using enum CellAlign;
-  HtmlTable table("Standard deviations that a calibration would have, by the readings' noise",
+  HtmlTable table("Predicted standard deviations of a calibration, from the noise of the readings",
                   {{"free parameter"},
                    {"start", kRight},
                    {"predicted sd", kRight},
                    {"unit"},
-                   {"of the start", kRight}},
+                   {"relative to the start", kRight}},
                   "narrow");
   for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
     const bool seen = std::isfinite(parameter.deviation);
     const Notation notation(parameter.start, parameter.deviation);
     HtmlCell share = "";
-    if (!seen) share = HtmlCell("not seen").with_class("warn");
+    if (!seen) share = HtmlCell("not identifiable").with_class("warn");
     if (seen && parameter.start != 0.0) {
       share = format_number(100.0 * parameter.deviation / std::abs(parameter.start), 2) + " %";
     }
@@ -54,8 +54,8 @@ std::string excitation_section(const estimator::Excitation& excitation) {
   for (const estimator::NullDirection& direction : excitation.null_directions) {
     unseen.push_back(direction.description);
   }
-  return "<section><h2>What these recordings can tell</h2>\n" + table.html() + "</section>\n" +
-         list_section("Cannot be seen", unseen);
+  return "<section><h2>What these recordings can identify</h2>\n" + table.html() + "</section>\n" +
+         list_section("Not identifiable", unseen);
 }
 
 Chart reading_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index index,
@@ -113,8 +113,8 @@ std::string segment_section(const std::string& recording, const Segment& segment
   }
   const std::string title = recording + ", " + format_number(times.front(), 6) + " s to " +
                             format_number(times.back(), 6) + " s";
-  figure.caption = title + ": what the encoders read" +
-                   (segment.controls.cols() > 0 ? ", and the control." : ".");
+  figure.caption =
+      title + ": encoder readings" + (segment.controls.cols() > 0 ? ", and the control." : ".");
   return "<section class=\"segment\"><h3>" + escape_html(title) + "</h3>\n" + chart_figure(figure) +
          "</section>\n";
 }
@@ -146,7 +146,7 @@ std::string reading_sections(const estimator::Mechanism& mechanism,
       html += segment_section(recording.name, segment, sensors, findings, context, rows_max);
     }
   }
-  if (left > 0) html += "<p>" + std::to_string(left) + " more segments are not drawn.</p>\n";
+  if (left > 0) html += "<p>" + std::to_string(left) + " more segments are not plotted.</p>\n";
   return html;
 }
 

@@ -36,15 +36,15 @@ std::string what_of(const Finding& finding) {
 std::string format_clock(const estimator::ClockExcitation& clock) {
   const bool told = clock.deviation < estimator::kClockTold;
   if (told) {
-    return "  clock: a rate that is wrong would show, ± " +
-           format_number(100.0 * clock.deviation, 2) + " %\n";
+    return "  clock: a rate error is identifiable, ± " + format_number(100.0 * clock.deviation, 2) +
+           " %\n";
   }
-  std::string text = "  clock: a rate that is wrong cannot be told here";
+  std::string text = "  clock: a rate error is not identifiable";
   if (std::isfinite(clock.deviation)) {
     text += " (± " + format_number(100.0 * clock.deviation, 2) + " %)";
   }
   for (const std::string& name : clock.absorbed_by) {
-    text += (&name == &clock.absorbed_by.front() ? ": it would go into " : ", ") + name;
+    text += (&name == &clock.absorbed_by.front() ? ": it would bias " : ", ") + name;
   }
   return text + "\n";
 }
@@ -71,10 +71,10 @@ std::string finding_section(const std::vector<Finding>& findings) {
   const bool treated = std::ranges::any_of(
       findings, [](const Finding& finding) { return !finding.treatment.empty(); });
   std::vector<HtmlTable::Column> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
-  if (treated) columns.push_back({"rigcal", kWords});
+  if (treated) columns.push_back({"done automatically", kWords});
   HtmlTable table(
-      "Places in time are shaded on the readings below; single readings that are held back are "
-      "points there. --as-is leaves recordings as they are.",
+      "Findings with a time are shaded in the plots below; rejected samples are points there. "
+      "--as-is disables repairs.",
       columns);
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;
@@ -100,12 +100,12 @@ std::string format_excitation(const estimator::Excitation& excitation) {
     }
     rows.push_back({parameter.name, notation.number(parameter.start),
                     seen ? notation.deviation(parameter.deviation) : "-", parameter.unit,
-                    seen ? share : "not seen by the data"});
+                    seen ? share : "not identifiable"});
   }
-  std::string text = "What these recordings can tell, by the noise of their readings:\n" +
+  std::string text = "Predicted standard deviations, from the noise of the readings:\n" +
                      format_table(rows, {false, true, true, false, false});
   for (const estimator::NullDirection& direction : excitation.null_directions) {
-    text += "  cannot be seen: " + direction.description + "\n";
+    text += "  not identifiable: " + direction.description + "\n";
   }
   return text + format_clock(excitation.clock);
 }

@@ -95,8 +95,9 @@ std::string dependence_table(const Calibration& calibration) {
   measure(calibration, seen);
   using enum CellAlign;
   HtmlTable table(
-      "A factor far above 1: the data tell this parameter together with others rather than alone. "
-      "Knowing one of them, from a scale or a drawing, would sharpen it.",
+      "A factor far above 1 means that this parameter is identified only in combination with "
+      "others. Measuring one of them, for example by weighing, would reduce its standard "
+      "deviation.",
       {{"parameter"},
        {"± sd", kRight},
        {"± sd, others known", kRight},
@@ -110,7 +111,7 @@ std::string dependence_table(const Calibration& calibration) {
                notation.deviation(one.deviation_alone), format_number(one.inflation, 2),
                partner_text(calibration, one)});
   }
-  return "<h3>What each owes to the others</h3>\n" + table.html();
+  return "<h3>Uncertainty due to other parameters</h3>\n" + table.html();
 }
 
 /// Formats the parameter changes along a direction; empty if it changes only one parameter.
@@ -130,12 +131,13 @@ std::string coefficients(const Calibration& calibration, const Eigen::VectorXd& 
 
 std::string null_directions(const Calibration& calibration) {
   if (calibration.null_directions.empty()) return "";
-  std::string html = "<h3>The data cannot see</h3>\n<ul>\n";
+  std::string html = "<h3>Not identifiable</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.null_directions) {
     const std::string changes = coefficients(calibration, direction.coefficients);
     html += "<li><b>" + escape_html(direction.description) + "</b>";
     if (!changes.empty()) {
-      html += ": any multiple of " + escape_html(changes) + " changes no simulated angle";
+      html +=
+          ": any multiple of " + escape_html(changes) + " leaves all simulated angles unchanged";
     }
     html += ".</li>\n";
   }
@@ -148,8 +150,8 @@ std::string initial_directions(const Calibration& calibration) {
       calibration.null_directions.begin(), calibration.null_directions.end(),
       calibration.initial_null_directions.begin(), calibration.initial_null_directions.end(),
       [](const auto& a, const auto& b) { return a.description == b.description; });
-  if (same) return "<p>The same was not seen before the fit, at the start values.</p>\n";
-  std::string html = "<h3>Not seen before the fit, at the start values</h3>\n<ul>\n";
+  if (same) return "<p>The same directions were unidentifiable at the initial values.</p>\n";
+  std::string html = "<h3>Not identifiable at the initial values</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.initial_null_directions) {
     html += "<li>" + escape_html(direction.description) + "</li>\n";
   }
@@ -162,29 +164,30 @@ std::string poor_parameters(const Calibration& calibration) {
     const double half = estimate.half_interval;
     if (estimate.at_bound) {
       items += "<li>" + escape_html(estimate.name) +
-               " ended at its bound: the data ask for a value beyond it, or do not tell it.</li>\n";
+               " ended at its bound: the best value lies beyond it, or the recordings do not "
+               "identify it.</li>\n";
     } else if (std::isfinite(half) && half >= std::abs(estimate.value)) {
       items += "<li>" + escape_html(estimate.name) +
-               " cannot be told from zero: its 95 % interval includes it.</li>\n";
+               " is compatible with zero: its 95 % interval includes zero.</li>\n";
     } else if (std::isfinite(half) && half > kPoorShare * std::abs(estimate.value)) {
-      items += "<li>" + escape_html(estimate.name) + " is known to ±" +
-               format_number(100.0 * half / std::abs(estimate.value), 2) + " % only (95 %).</li>\n";
+      items += "<li>" + escape_html(estimate.name) + " is known only to ±" +
+               format_number(100.0 * half / std::abs(estimate.value), 2) + " % (95 %).</li>\n";
     }
   }
-  return items.empty() ? "" : "<h3>The data barely see</h3>\n<ul>\n" + items + "</ul>\n";
+  return items.empty() ? "" : "<h3>Poorly identified</h3>\n<ul>\n" + items + "</ul>\n";
 }
 
 std::string combinations(const Calibration& calibration) {
   if (calibration.combinations.empty()) return "";
   using enum CellAlign;
-  HtmlTable table("Combinations that the data tell more sharply than their members",
+  HtmlTable table("Combinations that are identified more precisely than their parameters",
                   {{"combination", kWords}, {"value", kRight}, {"± sd", kRight}, {"unit"}},
                   "narrow");
   for (const estimator::Combination& combination : calibration.combinations) {
     const Measured number = format_measured(combination.value, combination.standard_deviation);
     table.add({combination.description, number.value, number.standard_deviation, combination.unit});
   }
-  return "<h3>Known better together</h3>\n" + table.html();
+  return "<h3>Well-identified combinations</h3>\n" + table.html();
 }
 
 std::string principal_moments(const Calibration& calibration) {
@@ -201,7 +204,7 @@ std::string principal_moments(const Calibration& calibration) {
         axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
       }
       table.add({inertia.body, number.value, number.standard_deviation, axis,
-                 inertia.at_border ? "at the border" : ""});
+                 inertia.at_border ? "at the feasibility boundary" : ""});
     }
   }
   return "<h3>Principal moments of inertia</h3>\n" + table.html();
@@ -211,15 +214,14 @@ std::string base_parameters(const Calibration& calibration) {
   if (calibration.base.empty()) return "";
   using enum CellAlign;
   HtmlTable table(
-      "What motion sees of the inertias: I and c are about the joint that carries a body, along "
-      "its "
+      "Base inertial parameters: I and c are about the joint that carries a body, along the body's "
       "axes",
       {{"base parameter", kWords}, {"value", kRight}, {"± sd", kRight}, {"unit"}}, "narrow");
   for (const estimator::Combination& base : calibration.base) {
     const bool seen = std::isfinite(base.standard_deviation);
     const Measured number = format_measured(base.value, base.standard_deviation);
-    table.add(
-        {base.description, number.value, seen ? number.standard_deviation : "not seen", base.unit});
+    table.add({base.description, number.value,
+               seen ? number.standard_deviation : "not identifiable", base.unit});
   }
   return "<h3>Base parameters</h3>\n" + table.html();
 }
@@ -244,9 +246,9 @@ std::string correlation(const Calibration& calibration) {
     csv += csv_row(row);
   }
   return "<h3>Correlation of the estimates</h3>\n" +
-         data_figure(svg_correlation(calibration.correlation(indices, indices), names),
-                     "correlation", csv,
-                     "How errors of two estimates go together, from −1 (blue) to 1 (orange).");
+         data_figure(
+             svg_correlation(calibration.correlation(indices, indices), names), "correlation", csv,
+             "Correlation between the errors of two estimates, from −1 (blue) to 1 (orange).");
 }
 
 }  // namespace
@@ -254,7 +256,8 @@ std::string correlation(const Calibration& calibration) {
 std::string identifiability_section(const Calibration& calibration) {
   const std::string unseen = null_directions(calibration) + poor_parameters(calibration);
   std::string html = "<section><h2>Identifiability</h2>\n";
-  html += unseen.empty() ? "<p>The recordings determine every free parameter.</p>\n" : unseen;
+  html += unseen.empty() ? "<p>Every free parameter is identifiable from the recordings.</p>\n"
+                         : unseen;
   html += initial_directions(calibration) + combinations(calibration) +
           principal_moments(calibration) + base_parameters(calibration);
   const auto n = static_cast<Eigen::Index>(calibration.parameters.size());

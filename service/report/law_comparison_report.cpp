@@ -22,7 +22,7 @@ using TableRows = std::vector<std::vector<std::string>>;
 
 std::vector<std::string> law_head(const LawComparison& comparison) {
   const std::string unit = " [" + pooled_error_units(comparison.kinds) + "]";
-  return {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "above the best", ""};
+  return {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "relative to the best", ""};
 }
 
 /// Formats an error ratio: "+12 ± 4 %", or "2.3 times" for large ones.
@@ -78,9 +78,8 @@ std::string law_table(const LawComparison& comparison) {
   std::vector<HtmlTable::Column> columns = text_and_number_columns(law_head(comparison), 1);
   columns.back() = {"remark", CellAlign::kWords};
   HtmlTable table(
-      "Held out: geometric mean over the pieces of the open-loop error of each, which the law was "
-      "not fitted to, and its standard error from their scatter. Above the best: paired, piece by "
-      "piece.",
+      "Held out: geometric mean of the open-loop errors of the held-out pieces, and its standard "
+      "error from their scatter. Relative to the best: paired by piece.",
       columns);
   for (const std::vector<std::string>& row : law_rows(comparison)) {
     table.add({row.begin(), row.end()});
@@ -110,7 +109,7 @@ std::string piece_table(const LawComparison& comparison) {
 
 std::string estimate_table(const LawComparison& comparison) {
   using enum CellAlign;
-  HtmlTable table("What each law's fit to all but the first pieces estimates",
+  HtmlTable table("Estimates of each law's fit without the first pieces",
                   {{"law"}, {"parameter"}, {"value", kRight}, {"± sd", kRight}, {"unit"}});
   for (const LawScore& score : comparison.laws) {
     for (const estimator::ParameterEstimate& estimate : score.estimates) {
@@ -129,7 +128,7 @@ std::string format_law_comparison(const LawComparison& comparison, double wall_t
   for (std::vector<std::string>& row : law_rows(comparison)) rows.push_back(std::move(row));
   return "Friction of " + word_list(comparison.joints) + "; " +
          std::to_string(comparison.pieces.size()) +
-         " pieces, each predicted open loop by fits to " + "those of other folds (" +
+         " pieces, each predicted open loop by a fit to the pieces of the other folds (" +
          std::to_string(comparison.folds) + "):\n\n" +
          format_table(rows, {false, true, true, true, true, true, false}) + "\n" +
          capitalised(describe_choice(comparison)) + ".\n\nDone in " + format_number(wall_time, 3) +

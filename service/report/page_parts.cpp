@@ -41,7 +41,7 @@ std::string heading(const std::string& title, const CalibrationContext& context,
 
 std::string origin_section(const CalibrationContext& context) {
   HtmlTable table(
-      "SHA-256 tells whether a file is still the one that this is about",
+      "SHA-256 shows whether a file is unchanged",
       {{"file", CellAlign::kWords}, {"bytes", CellAlign::kRight}, {"SHA-256", CellAlign::kWords}});
   const auto add = [&](const std::string& name, const FileMark& mark) {
     const bool known = !mark.sha256.empty();

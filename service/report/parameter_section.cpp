@@ -26,9 +26,9 @@ std::string bounds_text(const ParameterEstimate& estimate) {
 HtmlCell interval_cell(const ParameterEstimate& estimate) {
   const double sd = estimate.standard_deviation;
   if (estimate.at_bound) return HtmlCell("at bound").with_class("warn");
-  if (std::isinf(sd)) return HtmlCell("not seen").with_class("warn");
+  if (std::isinf(sd)) return HtmlCell("not identifiable").with_class("warn");
   if (!(sd > 0.0)) return "-";
-  if (std::isinf(estimate.half_interval)) return HtmlCell("no end within reach").with_class("warn");
+  if (std::isinf(estimate.half_interval)) return HtmlCell("no bound found").with_class("warn");
   const Notation notation = notation_of(estimate);
   return notation.rounded(estimate.value - estimate.half_interval) + " … " +
          notation.rounded(estimate.value + estimate.half_interval);
@@ -42,7 +42,7 @@ std::string prior_text(const ParameterPrior& prior) {
 /// Formats the estimate from the data without priors.
 std::string data_text(const ParameterEstimate& estimate) {
   if (std::isnan(estimate.data_deviation)) return "";
-  if (std::isinf(estimate.data_deviation)) return "not seen";
+  if (std::isinf(estimate.data_deviation)) return "not identifiable";
   return format_with_deviation(estimate.data_value, estimate.data_deviation);
 }
 
@@ -78,26 +78,24 @@ std::vector<HtmlTable::Column> columns_of(const RelativeScale& scale, bool with_
       {"estimate", kRight},
       {"± sd", kRight},
       {"95 % interval", kRight},
-      {"of the value", kRight},
-      {HtmlCell::of_html("off the estimate [%]<br>" + svg_interval_axis(scale))},
+      {"relative to the value", kRight},
+      {HtmlCell::of_html("deviation from the estimate [%]<br>" + svg_interval_axis(scale))},
       {"start", kRight},
       {"bounds", kRight}};
   if (with_priors) {
     columns.push_back({"prior", kRight});
-    columns.push_back({"data alone", kRight});
+    columns.push_back({"data without prior", kRight});
   }
   return columns;
 }
 
 std::string caption_of(bool with_priors) {
   return std::string(
-             "All drawings have one scale, in per cent of the estimate, logarithmic to either "
-             "side. "
-             "Dot: estimate; bar: 95 % interval, which reaches as far as its end says; ring: "
-             "start, "
-             "or an arrow to it; upright line: bound") +
+             "All plots share one scale: deviation in percent of the estimate, logarithmic on both "
+             "sides. Dot: estimate; bar: 95 % interval; ring: initial value, or an arrow toward "
+             "it; vertical line: bound") +
          (with_priors ? "; band: 95 % of the prior" : "") +
-         "; dashed: not seen, or not to be told from zero.";
+         "; dashed: undetermined, or compatible with zero.";
 }
 
 }  // namespace

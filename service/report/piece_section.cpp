@@ -35,7 +35,7 @@ std::vector<std::string> labels_of(const Calibration& calibration,
 
 std::string agreement_text(const Calibration& calibration) {
   const estimator::Agreement& agreement = calibration.agreement;
-  if (std::isnan(agreement.statistic)) return "<p>There is nothing to compare.</p>\n";
+  if (std::isnan(agreement.statistic)) return "<p>There are no pieces to compare.</p>\n";
   const bool disagree = agreement.p_value < estimator::kDisagreementLevel;
   std::string text = "<p";
   if (disagree) text += " class=\"warn\"";
@@ -65,7 +65,7 @@ std::string pieces_csv(const Calibration& calibration, const std::vector<std::st
 
 std::string deviation_table(const Calibration& calibration) {
   using enum CellAlign;
-  HtmlTable table("Standard deviations, and where they are from",
+  HtmlTable table("Standard deviations and their origin",
                   {{"parameter"},
                    {"± sd", kRight},
                    {"from noise", kRight},
@@ -100,10 +100,9 @@ std::string piece_section(const Calibration& calibration) {
       svg_forest(calibration.pieces, labels_of(calibration, short_names(names, kLongestName)),
                  calibration.parameters, seen),
       "pieces", pieces_csv(calibration, labels_of(calibration, names)),
-      "What each piece of the recordings says of a parameter. Orange: what a piece alone says, "
-      "from an initial state of its own, with 95 % by noise; "
-      "blue: "
-      "the estimate from all, its 95 % interval as a band. An empty place: the piece cannot tell.");
+      "Estimates of each parameter from each piece of the recordings. Orange: estimate from one "
+      "piece, with its own initial state and the 95 % interval from noise. Blue: estimate from all "
+      "pieces; band: its 95 % interval. Empty: not identifiable from the piece.");
   return html + deviation_table(calibration) + "</section>\n";
 }
 

@@ -61,7 +61,7 @@ std::string format_repetition(const std::vector<RepeatedParameter>& parameters) 
   const std::string head = is_repeated(parameters)
                                ? "Repeated: every estimate is within " +
                                      format_number(kRepeatedWithin) +
-                                     " standard deviations of the former one."
+                                     " standard deviations of the previous one."
                                : "NOT REPEATED: estimates differ by more than " +
                                      format_number(kRepeatedWithin) + " standard deviations.";
   return head + "\n\n" + format_table(rows, {false, true, true, true, true, false});

@@ -13,9 +13,9 @@ namespace {
 
 std::string remark(const estimator::ParameterEstimate& estimate) {
   if (!estimate.at_bound) {
-    if (std::isinf(estimate.standard_deviation)) return "not seen by the data";
+    if (std::isinf(estimate.standard_deviation)) return "not identifiable";
     if (!(estimate.standard_deviation > estimate.noise_deviation)) return "";
-    return "by noise alone " + notation_of(estimate).deviation(estimate.noise_deviation);
+    return "from noise only " + notation_of(estimate).deviation(estimate.noise_deviation);
   }
   const bool lower =
       std::abs(estimate.value - estimate.lower) <= std::abs(estimate.value - estimate.upper);
@@ -26,7 +26,7 @@ std::string remark(const estimator::ParameterEstimate& estimate) {
 /// Cells for the estimate from the data without priors.
 std::vector<std::string> data_cells(const estimator::ParameterEstimate& estimate) {
   if (std::isnan(estimate.data_deviation)) return {"", ""};
-  if (std::isinf(estimate.data_deviation)) return {"-", "not seen"};
+  if (std::isinf(estimate.data_deviation)) return {"-", "not identifiable"};
   const Measured number = format_measured(estimate.data_value, estimate.data_deviation);
   return {number.value, number.standard_deviation};
 }
@@ -38,7 +38,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
   const bool with_priors = std::ranges::any_of(
       calibration.parameters, [](const auto& each) { return !std::isnan(each.data_deviation); });
   if (with_priors) {
-    rows[0].insert(rows[0].end() - 1, {"data alone", "± sd"});
+    rows[0].insert(rows[0].end() - 1, {"data without prior", "± sd"});
     right.insert(right.end() - 1, {true, true});
   }
   const auto add = [&](const estimator::ParameterEstimate& estimate, const std::string& said) {
@@ -66,7 +66,7 @@ std::string principal_table(const estimator::Calibration& calibration) {
         axis += (axis.empty() ? "" : ", ") + format_number(std::round(100.0 * part) / 100.0, 2);
       }
       rows.push_back({"body " + inertia.body, number.value, number.standard_deviation, "kg·m²",
-                      "(" + axis + ")", inertia.at_border ? "at the border" : ""});
+                      "(" + axis + ")", inertia.at_border ? "at the feasibility boundary" : ""});
     }
   }
   if (rows.size() == 1) return "";
@@ -76,19 +76,21 @@ std::string principal_table(const estimator::Calibration& calibration) {
 /// Table of base parameters, if only combinations of inertial parameters are identifiable.
 std::string base_table(const estimator::Calibration& calibration) {
   if (calibration.base.empty() || calibration.null_directions.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{"seen of inertias", "value", "± sd", "unit"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"base inertial parameters", "value", "± sd", "unit"}};
   for (const estimator::Combination& base : calibration.base) {
     const bool seen = std::isfinite(base.standard_deviation);
     const Measured number = format_measured(base.value, base.standard_deviation);
-    rows.push_back(
-        {base.description, number.value, seen ? number.standard_deviation : "not seen", base.unit});
+    rows.push_back({base.description, number.value,
+                    seen ? number.standard_deviation : "not identifiable", base.unit});
   }
   return format_table(rows, {false, true, true, false}) + "\n";
 }
 
 std::string combination_table(const estimator::Calibration& calibration) {
   if (calibration.combinations.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{"known better together", "value", "± sd", "unit"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"well-identified combinations", "value", "± sd", "unit"}};
   for (const estimator::Combination& combination : calibration.combinations) {
     const Measured number = format_measured(combination.value, combination.standard_deviation);
     rows.push_back(
@@ -159,7 +161,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
                      base_table(calibration) + simulation_table(calibration) +
                      inertial_table(calibration);
   if (!calibration.null_directions.empty()) {
-    text += "\nThe data cannot see:\n";
+    text += "\nNot identifiable from the data:\n";
     for (const estimator::NullDirection& direction : calibration.null_directions) {
       text += "  " + direction.description + "\n";
     }

@@ -104,7 +104,7 @@ class ForestAxis {
       taken = middle + half;
     }
     return svg + forest_text(left_ + 0.5 * kColumn, y + 30.0, "middle", "label",
-                             relative ? "% off the estimate" : estimate.unit);
+                             relative ? "deviation from the estimate [%]" : estimate.unit);
   }
 
  private:

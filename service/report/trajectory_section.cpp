@@ -123,8 +123,8 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
   ChartFigure figure;
   const std::string& path = trajectory.recording;
   figure.caption = title_of(trajectory) +
-                   ": what the encoders read, and the simulation in open loop from the estimated "
-                   "start; below each, by how much the two differ";
+                   ": encoder readings and open-loop simulation from the estimated initial state; "
+                   "below each, their difference";
   figure.name = path.substr(path.rfind('/') + 1) + "-" + format_number(trajectory.start, 6) + "s";
   for (Eigen::Index sensor = 0; sensor < trajectory.measured.cols(); ++sensor) {
     const auto index = static_cast<std::size_t>(sensor);
@@ -182,8 +182,7 @@ std::vector<double> held_on(const std::vector<double>& times, const std::vector<
 
 ChartSeries held_series(const std::vector<double>& times, std::vector<double> values,
                         const std::string& sensor, const std::string& unit) {
-  ChartSeries series{"held back",       "residual", times,
-                     std::move(values), true,       MarkerShape::kDiamond};
+  ChartSeries series{"rejected", "residual", times, std::move(values), true, MarkerShape::kDiamond};
   series.aside = true;
   series.column = "held back " + sensor + " " + unit;
   return series;
@@ -228,7 +227,7 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
   }
   if (moving.size() > shown) {
     html += "<p>The other segments, " + std::to_string(moving.size() - shown) +
-            " of them, are in the result but not drawn.</p>\n";
+            " in all, are in the result but not plotted.</p>\n";
   }
   return html;
 }

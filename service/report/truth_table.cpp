@@ -38,8 +38,8 @@ std::string format_truth(const std::vector<estimator::ParameterEstimate>& estima
   }
   if (rows.size() == 1) {
     throw proto::InputError(
-        "the simulation knows none of the estimated parameters by name; use the rig file beside "
-        "it in configs/, or its names of bodies and hinges");
+        "the simulation file has none of the estimated parameters; use the matching rig file in "
+        "configs/, or the same names of bodies and joints");
   }
   return format_table(rows, {false, true, true, true, false, true, true});
 }

@@ -55,9 +55,8 @@ std::string table_section(const Validation& validation) {
   columns.front().align = CellAlign::kWords;
   columns.back() = {"unit"};
   HtmlTable table(
-      "Open loop. Median and worst: of the windows' root mean squares; largest: of single "
-      "readings; "
-      "noise: the readings' own, by their differences.",
+      "Open-loop errors. Median and worst: root mean squares of windows; largest: single reading; "
+      "noise: of the readings, estimated from their differences.",
       columns);
   for (const std::vector<std::string>& row : error_rows(validation)) {
     table.add({row.begin(), row.end()});
@@ -69,7 +68,7 @@ std::string table_section(const Validation& validation) {
 std::string window_chart(const Validation& validation, const std::string& recording) {
   Chart chart;
   chart.title = recording;
-  chart.x_label = "begin of the window [s]";
+  chart.x_label = "start of the window [s]";
   chart.y_label = "RMSE [" + error_units(validation.kinds) + "]";
   chart.log_y = true;
   for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
@@ -89,7 +88,7 @@ std::string window_chart(const Validation& validation, const std::string& record
   const std::string file = recording.substr(recording.rfind('/') + 1);
   return chart_figure(
       {.name = file + "-windows",
-       .caption = recording + ": open-loop error of each window, at the time where it begins.",
+       .caption = recording + ": open-loop error of each window, at its start time.",
        .charts = {std::move(chart)}});
 }
 
@@ -105,7 +104,7 @@ std::string window_charts(const Validation& validation) {
 
 std::string outcome(const Validation& validation, const ValidationChoice& choice) {
   const std::size_t count = validation.windows.size();
-  return "Parameters kept: " +
+  return "Fixed parameters: " +
          (choice.parameters_file.empty() ? "those of the rig file" : choice.parameters_file) +
          "; " + std::to_string(count) + (choice.window > 0.0 ? " window" : " whole segment") +
          (count == 1 ? "" : "s") +
@@ -125,22 +124,22 @@ std::vector<std::string> describe_validation(const Validation& validation,
       validation.start_window > 0.0
           ? "the initial state of each window is from its first " +
                 format_number(validation.start_window) +
-                " s alone, and what follows is judged: errors hold what these readings leave open "
-                "of the state"
-          : "the initial state of each window is fitted to what is judged, which flatters where "
-            "motion is chaotic; --start-window judges readings that the state has not seen");
+                " s, and errors are evaluated after that; they include the uncertainty of this "
+                "initial state"
+          : "the initial state of each window is fitted to the evaluated readings, which gives too "
+            "small errors for chaotic motion; --start-window evaluates only later readings");
   const auto unfitted = std::ranges::count(validation.windows, false, &ValidationWindow::fitted);
   if (unfitted > 0) {
-    notes.push_back(
-        "warning: in " + std::to_string(unfitted) + " of " +
-        std::to_string(validation.windows.size()) +
-        " windows the initial state was not fitted to the simulation, and is that of the estimated "
-        "states: the motion cannot be predicted for so long, or not with these parameters; " +
-        (choice.window > 0.0 ? "give a shorter --window" : "give --window S"));
+    notes.push_back("warning: in " + std::to_string(unfitted) + " of " +
+                    std::to_string(validation.windows.size()) +
+                    " windows the initial state could not be fitted to the simulation and comes "
+                    "from the estimated states: the motion is not predictable for this long, or "
+                    "not with these parameters; " +
+                    (choice.window > 0.0 ? "give a shorter --window" : "give --window S"));
   }
   if (validation.still > 0) {
     notes.push_back("nothing moves in " + std::to_string(validation.still) +
-                    " windows; they are not judged");
+                    " windows; they are not evaluated");
   }
   notes.insert(notes.end(), validation.notes.begin(), validation.notes.end());
   return notes;

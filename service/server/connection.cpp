@@ -169,7 +169,7 @@ void Connection::send(std::string frame) {
   control_bytes_ += frame.size();
   hold(frame.size());
   control_.push_back(std::move(frame));
-  if (control_bytes_ > kControlBytesMax) return abort("reads nothing of what it asks for");
+  if (control_bytes_ > kControlBytesMax) return abort("client does not read its replies");
   write();
 }
 
@@ -275,14 +275,14 @@ void Connection::watch() {
     const auto now = Clock::now();
     const auto none = Clock::time_point();
     if (!self->conversation_->greeted() && now - self->connected_at_ > self->timeouts_.handshake) {
-      return self->abort("no proper first message in time");
+      return self->abort("no valid first message within the time limit");
     }
     if (!self->paused_ && self->frame_began_at_ != none &&
         now - self->frame_began_at_ > self->timeouts_.frame) {
-      return self->abort("a message was not completed in time");
+      return self->abort("a message was not completed within the time limit");
     }
     if (self->write_began_at_ != none && now - self->write_began_at_ > self->timeouts_.write) {
-      return self->abort("reads nothing");
+      return self->abort("client reads nothing");
     }
     if (self->paused_ || self->crowded_) self->pump();  // other connections may have freed memory
     if (self->closed_) return;

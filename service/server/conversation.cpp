@@ -61,12 +61,12 @@ std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   if (!file.ok()) {
     const bool none = file.error().code == proto::ErrorCode::kNotFound;
     return fault_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
-                       none ? "there is no such file" : file.error().detail);
+                       none ? "the file does not exist" : file.error().detail);
   }
   const std::uint64_t size = file.value()->size_bytes();
   if (offset_bytes > size) {
     return fault_frame(ServiceError::BAD_REQUEST, "offset " + std::to_string(offset_bytes) +
-                                                      " lies behind the file's end at " +
+                                                      " is beyond the end of the file at " +
                                                       std::to_string(size));
   }
   ServiceReply reply;
@@ -164,7 +164,7 @@ void Conversation::greet(ServiceRequest& request) {
   if (!request.has_hello()) {
     ++context_.metrics.protocol_errors_total;
     return end_with(
-        make_fault(ServiceError::BAD_REQUEST, "a connection starts with Hello or OpenSession"));
+        make_fault(ServiceError::BAD_REQUEST, "a connection must start with Hello or OpenSession"));
   }
   if (const std::string busy = gate_ ? gate_() : ""; !busy.empty()) {
     return end_with(make_fault(ServiceError::BUSY, busy));
@@ -217,7 +217,7 @@ void Conversation::ingest(ServiceRequest& request) {
       return session_->close(*this, request.close_session());
     default:
       return on_damage({proto::ErrorCode::kDamaged,
-                        "a connection that streams carries SampleBatch and CloseSession only"});
+                        "a streaming connection accepts only SampleBatch and CloseSession"});
   }
 }
 
@@ -354,8 +354,9 @@ void Conversation::serve(ServiceRequest& request) {
       break;
   }
   ++context_.metrics.protocol_errors_total;
-  end_with(make_fault(ServiceError::BAD_REQUEST,
-                      "after Hello, a connection neither greets again nor streams; open another"));
+  end_with(make_fault(
+      ServiceError::BAD_REQUEST,
+      "after Hello, a connection can send neither Hello nor OpenSession; open another connection"));
 }
 
 void Conversation::read_file(const Outcome<std::string>& path, std::uint64_t offset_bytes) {
@@ -423,8 +424,8 @@ void Conversation::send_frame(std::string frame) {
   if (outlet_ == nullptr) return;
   if (frame.size() > kSmallReplySize && !outlet_->has_room(frame.size())) {
     frame = fault_frame(ServiceError::BUSY,
-                        "more waits to be read than this service holds, for one or for all; read "
-                        "what was sent and ask again");
+                        "too many unread replies for this client or the service; read the pending "
+                        "replies and retry");
   }
   outlet_->send(std::move(frame));
 }

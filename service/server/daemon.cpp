@@ -44,9 +44,9 @@ FolderLock take_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const auto refuse = [](const std::string& why) {
-    throw proto::InputError(why + "; the data folder must be one that this user may write to");
+    throw proto::InputError(why + "; this user must have write permission for the data folder");
   };
-  if (error) refuse(folder + ": cannot be made: " + error.message());
+  if (error) refuse(folder + ": cannot be created: " + error.message());
   // An earlier release may have made it accessible to everybody.
   std::filesystem::permissions(folder, std::filesystem::perms::others_all,
                                std::filesystem::perm_options::remove, error);
@@ -148,7 +148,7 @@ class Daemon {
     ListenPlace place = parse_listen_place(io_, text);
     if (place.loopback || tls || config.insecure) return place;
     throw proto::InputError(text + ": is reachable from other machines, and without TLS " + remedy +
-                            ", listen at 127.0.0.1, or insist with --insecure");
+                            ", listen at 127.0.0.1, or allow it with --insecure");
   }
 
   void listen(const DaemonConfig& config) {
@@ -158,9 +158,9 @@ class Daemon {
     if (texts.empty()) texts.push_back(proto::account_service_place());
     std::vector<ListenPlace> places;
     for (const std::string& text : texts) {
-      places.push_back(parse(text, config, tls.has_value(),
-                             "anyone there could read; give tls { certificate private_key "
-                             "client_ca }"));
+      places.push_back(
+          parse(text, config, tls.has_value(),
+                "others could read the traffic; give tls { certificate private_key client_ca }"));
     }
     const ConnectionTimeouts timeouts{std::chrono::duration<double>(config.handshake_timeout_s),
                                       std::chrono::duration<double>(config.frame_timeout_s),
@@ -171,7 +171,7 @@ class Daemon {
     http_ = std::make_unique<HttpEndpoint>(
         io_,
         parse(config.http, config, false,
-              "anyone there could read how the service is; have a proxy with TLS in front"),
+              "others could read the service's status; use a TLS proxy"),
         HttpEndpoint::Pages{[this] { return render_metrics(); }, [this] { return healthy(); }});
     log_event(LogLevel::kInfo, "http", {{"port", std::uint64_t{http_->port()}}});
   }

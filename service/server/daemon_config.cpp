@@ -77,7 +77,7 @@ void check_daemon_config(const DaemonConfig& config) {
     throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
   }
   if (proto::wants_tls(config.tls) && config.insecure && config.http.empty()) {
-    throw proto::InputError("--insecure and TLS exclude each other, but for --http");
+    throw proto::InputError("--insecure cannot be combined with TLS, except for --http");
   }
 }
 

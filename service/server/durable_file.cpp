@@ -90,7 +90,7 @@ Status write_durably(const std::string& path, std::string_view content) {
   const std::string temporary = parent_of(path) + "/.new-" + target.filename().string();
   Status status = write_and_sync(temporary, content);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = system_error(path, "cannot give the file its name");
+    status = system_error(path, "cannot rename the temporary file to this name");
   }
   if (!status.ok()) {
     ::unlink(temporary.c_str());
@@ -106,7 +106,7 @@ proto::Result<std::string> read_small_file(const std::string& path, std::uint64_
   if (size > size_bytes_max) {
     return Error{ErrorCode::kTooLarge, path + ": has " + std::to_string(size) +
                                            " bytes, more than the " +
-                                           std::to_string(size_bytes_max) + " it may have"};
+                                           std::to_string(size_bytes_max) + " allowed"};
   }
   std::string content(size, '\0');
   if (Status read =

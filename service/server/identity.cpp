@@ -71,9 +71,9 @@ Identity identify_certificate(const std::string& name, const Operators& operator
 
 std::string ownership_text(const std::string& what, const std::string& owner, const Identity& who) {
   return what + " belongs to " +
-         (owner.empty() ? "nobody, it was made before there were owners" : "'" + owner + "'") +
-         ", not to '" + who.name +
-         "'; its owner or an operator of this service (operators in its settings) may do that";
+         (owner.empty() ? "nobody (an older version created it)" : "\"" + owner + "\"") +
+         ", not to \"" + who.name +
+         "\"; its owner or an operator of this service (operators in its settings) may do that";
 }
 
 }  // namespace service

@@ -113,9 +113,9 @@ void IngestSession::load() {
 
 void IngestSession::loaded(Result<Loaded> outcome) {
   if (outcome.ok() && outcome.value().through < durable_) {
-    outcome = Error{ErrorCode::kDamaged, "the disk lost batches of session " + info_.session_id() +
-                                             " behind " + std::to_string(outcome.value().through) +
-                                             ", which it had stored; " +
+    outcome = Error{ErrorCode::kDamaged, "the service's disk lost stored batches of session " +
+                                             info_.session_id() + " after batch " +
+                                             std::to_string(outcome.value().through) + "; " +
                                              "the rig's own recording holds them"};
   }
   if (!outcome.ok()) {
@@ -145,10 +145,9 @@ void IngestSession::loaded(Result<Loaded> outcome) {
 
 // Lost data cannot be recovered by retrying: the session ends and its remaining part is stored.
 void IngestSession::end_damaged(const Error& error) {
-  refuse(SessionRefused::REASON_BAD_REQUEST,
-         error.detail +
-             "; the session ends with what the service has; the rig's own recording "
-             "holds everything");
+  refuse(SessionRefused::REASON_BAD_REQUEST, error.detail +
+                                                 "; the session is closed with the remaining data; "
+                                                 "the complete recording is on the rig computer");
   durable_ = std::max(durable_, info_.batch_count());
   info_.set_batch_count(durable_);
   interrupted_ = true;
@@ -232,15 +231,15 @@ void IngestSession::take_new(rigcal::v1::SampleBatch& batch) {
   const std::uint64_t sequence = batch.batch_sequence();
   if (sequence > next_) {
     return refuse(SessionRefused::REASON_BAD_REQUEST,
-                  "batch " + std::to_string(sequence) + " arrived where batch " +
-                      std::to_string(next_) + " is due; batches are numbered without holes");
+                  "batch " + std::to_string(sequence) + " arrived, but batch " +
+                      std::to_string(next_) + " was expected; batch numbers must be consecutive");
   }
   const std::uint64_t limit = context_.limits.session_size_bytes;
   if (recorded_size(batch) > limit - std::min(limit, check_.recorded_bytes())) {
     return refuse(SessionRefused::REASON_STORAGE,
                   "session " + info_.session_id() + " has " +
                       std::to_string(check_.recorded_bytes() >> 20) +
-                      " MiB, and this service takes recordings of up to " +
+                      " MiB, but this service accepts recordings of at most " +
                       std::to_string(limit >> 20) + " MiB; start a new session");
   }
   if (const auto fault = check_.take(batch)) {
@@ -305,7 +304,7 @@ void IngestSession::committed(const Committed& outcome, const Group& group) {
   if (outcome.conflict && owner && owner == group.repeats_from.lock()) {
     refuse(SessionRefused::REASON_BAD_REQUEST,
            "batch " + std::to_string(*outcome.conflict) + " of session " + info_.session_id() +
-               " is stored with another content than it has now; the stored one stays");
+               " was resent with different content; the stored batch is kept");
   }
   commit_next();
   if (open_asked_) return answer_open();

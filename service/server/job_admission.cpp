@@ -53,9 +53,9 @@ std::optional<ServiceError> JobStore::reason_against_more(const rigcal::v1::Subm
   };
   const std::string of_one = " from " + who.name;
   if (const auto count = queue_.size(who.name); count >= share.queued_jobs) {
-    return busy(count, " jobs" + of_one +
-                           " are waiting, as many as this service takes from one; cancel some or "
-                           "try again later");
+    return busy(count,
+                " jobs" + of_one +
+                    " are waiting, the limit for one client; cancel some or try again later");
   }
   if (const auto count = queue_.size(); count >= limits.queued_jobs) {
     return busy(count, " jobs are waiting, the limit of this service; try again later");
@@ -65,8 +65,7 @@ std::optional<ServiceError> JobStore::reason_against_more(const rigcal::v1::Subm
         return entry.second.info.owner() == who.name;
       }));
   if (kept >= share.jobs) {
-    return busy(kept,
-                " jobs" + of_one + " are kept, as many as this service keeps for one; delete some");
+    return busy(kept, " jobs" + of_one + " are kept, the limit for one client; delete some");
   }
   if (jobs_.size() >= limits.jobs) {
     return busy(jobs_.size(), " jobs are kept, the limit of this service; delete some");

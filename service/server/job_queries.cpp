@@ -23,7 +23,7 @@ std::uint64_t index_size(const JobInfo& info) {
 }
 
 ServiceError unknown_job(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no job '" + utf8_prefix(id, 64) + "'");
+  return make_fault(ServiceError::NOT_FOUND, "there is no job \"" + utf8_prefix(id, 64) + "\"");
 }
 
 const JobStore::Job* JobStore::find(const std::string& id) const {
@@ -67,7 +67,8 @@ JobInfo JobStore::info(const Job& job) const {
     if (const double used_s = processor_use_s(info.owner()); used_s > share_s) {
       info.set_error(info.owner() + " has used " + std::to_string(std::lround(used_s)) +
                      " s of processor time in the last hour, and its share is " +
-                     std::to_string(std::lround(share_s)) + " s; the job waits until it is less");
+                     std::to_string(std::lround(share_s)) +
+                     " s; the job waits until its use drops below that");
     }
     for (const auto& session : info.session_ids()) {
       const auto path = sessions_.recording_path(session);
@@ -114,7 +115,7 @@ Outcome<std::string> JobStore::result_folder(const std::string& id) const {
   if (job == nullptr || job->removing) return unknown_job(id);
   const JobInfo& info = job->info;
   if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
-  return make_fault(ServiceError::NOT_READY, "job '" + id + "' has no result: it is " +
+  return make_fault(ServiceError::NOT_READY, "job \"" + id + "\" has no result: it is " +
                                                  state_name(info.state()) +
                                                  (info.error().empty() ? "" : ": " + info.error()));
 }

@@ -31,7 +31,7 @@ constexpr int kNamedRecordingsMax = 3;
 constexpr std::size_t kNameSizeMax = 64;
 
 ServiceError not_allowed(const std::string& id, const std::string& owner, const Identity& who) {
-  return make_fault(ServiceError::NOT_ALLOWED, ownership_text("job '" + id + "'", owner, who));
+  return make_fault(ServiceError::NOT_ALLOWED, ownership_text("job \"" + id + "\"", owner, who));
 }
 
 std::string recordings_text(const rigcal::v1::JobSpec& spec) {
@@ -89,7 +89,8 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   JobInfo& info = job.info;
   if (!loaded.ok() || record.info().job_id() != id) {
     info.set_job_id(id);
-    info.set_error(loaded.ok() ? folder + ": its record is of another job" : loaded.error().detail);
+    info.set_error(loaded.ok() ? folder + ": its record belongs to another job"
+                               : loaded.error().detail);
     log_event(LogLevel::kError, "job_unreadable", {{"job", id}, {"error", info.error()}});
     return;
   }
@@ -119,7 +120,7 @@ void JobStore::submit(rigcal::v1::SubmitJob& request, const Identity& who, const
   if (const Job* known = find(request.job_id())) {
     if (known->on_disk) return compare(request, who, answer);
     return answer(make_fault(ServiceError::BUSY,
-                             "job '" + request.job_id() + "' is being stored; ask again"));
+                             "job \"" + request.job_id() + "\" is being stored; ask again"));
   }
   if (auto reason = reason_against(request)) return answer(std::move(*reason));
   if (auto reason = reason_against_more(request, who)) return answer(std::move(*reason));
@@ -155,7 +156,7 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
         ++context_.metrics.storage_errors_total;
         jobs_.erase(id);
         return answer(make_fault(ServiceError::STORAGE,
-                                 created.ok() ? "the job is gone" : created.error().detail));
+                                 created.ok() ? "the job was deleted" : created.error().detail));
       }
       stored->on_disk = true;
       queue_.add(stored->info.owner(), id);
@@ -180,7 +181,7 @@ void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who
       if (job == nullptr) return answer(unknown_job(id));
       if (same) return answer(info(*job));
       answer(make_fault(ServiceError::EXISTS,
-                        "job id '" + id + "' belongs to a different job; choose another"));
+                        "job id \"" + id + "\" belongs to a different job; choose another"));
     });
   });
 }
@@ -341,7 +342,7 @@ void JobStore::remove(const std::string& id, const Identity& who, const Removed&
   if (!who.may_change(job->info.owner())) return removed(not_allowed(id, job->info.owner(), who));
   if (!has_ended(job->info) || job->removing) {
     return removed(
-        make_fault(ServiceError::NOT_READY, "job '" + id + "' has not ended; cancel it first"));
+        make_fault(ServiceError::NOT_READY, "job \"" + id + "\" has not ended; cancel it first"));
   }
   job->removing = true;
   // After the job's pending saves.

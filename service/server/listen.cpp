@@ -48,7 +48,7 @@ ListenPlace parse_listen_place(asio::io_context& io, const std::string& text) {
       asio::ip::tcp::resolver(io).resolve(place.network.host, std::to_string(place.network.port),
                                           asio::ip::tcp::resolver::passive, error);
   if (error || found.empty()) {
-    throw proto::InputError("'" + text + "' is no address: " + error.message() +
+    throw proto::InputError("\"" + text + "\" is not an address: " + error.message() +
                             "; name one of this machine's, e.g. 127.0.0.1:7330");
   }
   const asio::ip::tcp::endpoint endpoint = found.begin()->endpoint();
@@ -69,9 +69,9 @@ void listen_at(StreamAcceptor& acceptor, const ListenPlace& place, const std::st
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (!error) return;
   const bool taken = error == asio::error::address_in_use;
-  throw proto::InputError("cannot listen at " + place_text(place.endpoint) + ": " +
-                          error.message() + "; " + (taken ? "end the program that does, or " : "") +
-                          "name another address with " + option);
+  throw proto::InputError(
+      "cannot listen at " + place_text(place.endpoint) + ": " + error.message() + "; " +
+      (taken ? "stop the program that uses it, or " : "") + "name another address with " + option);
 }
 
 std::string place_text(const StreamEndpoint& endpoint) {

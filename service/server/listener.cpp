@@ -64,7 +64,7 @@ bool Listener::make_room(const std::string& identity) {
       });
   if (idle == connections_.end()) return false;
   const std::shared_ptr<Connection> connection = *idle;  // abort() removes it from the list
-  connection->abort("made room for a newer connection");
+  connection->abort("closed to make room for a newer connection");
   return true;
 }
 
@@ -76,7 +76,7 @@ std::string Listener::reason_against(const Conversation& newcomer) const {
       });
   if (of_one < context_.limits.of_one().connections) return "";
   return std::to_string(of_one) + " connections from " + identity +
-         " are open, as many as this service takes from one; close some";
+         " are open, the limit for one client; close some";
 }
 
 void Listener::take(StreamSocket socket, bool local) {

@@ -65,14 +65,14 @@ std::string Metrics::render() const {
   counter("connections_total", "Connections accepted.", connections_total);
   labelled("counter", "rigcald_connections_refused_total", "Connections refused or cut off.",
            "reason", connections_refused_total, out);
-  counter("protocol_errors_total", "Messages that broke the protocol.", protocol_errors_total);
+  counter("protocol_errors_total", "Messages that violated the protocol.", protocol_errors_total);
   counter("received_bytes_total", "Bytes received.", received_bytes_total);
   counter("sent_bytes_total", "Bytes sent.", sent_bytes_total);
-  counter("batches_total", "Batches made durable.", batches_total);
-  counter("samples_total", "Samples made durable.", samples_total);
-  counter("duplicate_batches_total", "Batches that were there already.", duplicate_batches_total);
-  counter("storage_errors_total", "Failed attempts to store something.", storage_errors_total);
-  counter("live_batches_dropped_total", "Batches that live subscribers were too slow for.",
+  counter("batches_total", "Batches stored durably.", batches_total);
+  counter("samples_total", "Samples stored durably.", samples_total);
+  counter("duplicate_batches_total", "Batches received more than once.", duplicate_batches_total);
+  counter("storage_errors_total", "Failed storage operations.", storage_errors_total);
+  counter("live_batches_dropped_total", "Batches dropped because live subscribers were too slow.",
           live_batches_dropped_total);
   labelled("counter", "rigcald_jobs_ended_total", "Jobs that ended.", "state", jobs_ended_total,
            out);
@@ -80,7 +80,7 @@ std::string Metrics::render() const {
   labelled("gauge", "rigcald_jobs", "Jobs on disk.", "state", jobs, out);
   gauge("free_space_bytes", "Free space on the data folder's file system.", free_space_bytes);
   commit_duration.render("rigcald_commit_duration_seconds",
-                         "From receiving a batch to its durability.", out);
+                         "Time from receiving a batch to storing it durably.", out);
   job_duration.render("rigcald_job_duration_seconds", "Running time of jobs that ended.", out);
   return out;
 }

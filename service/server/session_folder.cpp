@@ -44,9 +44,10 @@ Status create_session_folder(const std::string& folder, const SessionInfo& info,
 Status check_space(const std::string& folder, std::uint64_t needed_bytes) {
   const std::uint64_t free = free_space(folder);
   if (free >= needed_bytes) return proto::success();
-  return Error{ErrorCode::kDiskFull,
-               "the service's disk has " + std::to_string(free >> 20) + " MiB left, and keeps " +
-                   std::to_string(needed_bytes >> 20) + " MiB free; delete sessions or make room"};
+  return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free >> 20) +
+                                         " MiB left, and must keep " +
+                                         std::to_string(needed_bytes >> 20) +
+                                         " MiB free; delete sessions or make room"};
 }
 
 }  // namespace service

@@ -61,7 +61,7 @@ SessionInfo shortened(SessionInfo info) {
 }  // namespace
 
 ServiceError unknown_session(const std::string& id) {
-  return make_fault(ServiceError::NOT_FOUND, "there is no session '" + utf8_prefix(id, 64) + "'");
+  return make_fault(ServiceError::NOT_FOUND, "there is no session \"" + utf8_prefix(id, 64) + "\"");
 }
 
 SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : known_info(); }
@@ -75,7 +75,7 @@ std::optional<ServiceError> SessionStore::Entry::reason_against_change(const Ide
   const SessionInfo& known = known_info();
   if (who.may_change(known.owner())) return std::nullopt;
   return make_fault(ServiceError::NOT_ALLOWED,
-                    ownership_text("session '" + known.session_id() + "'", known.owner(), who));
+                    ownership_text("session \"" + known.session_id() + "\"", known.owner(), who));
 }
 
 SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored,
@@ -102,7 +102,8 @@ void SessionStore::load_session(const std::string& folder, const std::string& id
   const bool is_upload = record.upload_size_bytes() > 0;
   const auto& metadata = record.info().metadata();
   if (loaded.ok() && (record.info().session_id() != id || (!is_upload && !names_of(metadata)))) {
-    loaded = proto::Error{proto::ErrorCode::kDamaged, folder + ": its record is not of a session"};
+    loaded = proto::Error{proto::ErrorCode::kDamaged,
+                          folder + ": its record does not belong to a session"};
   }
   if (!loaded.ok()) {
     // The folder stays as it is, and its id stays taken.
@@ -139,11 +140,10 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   const auto& metadata = request.metadata();
   const auto names = names_of(metadata);
   if (!names) {
-    return refusal(
-        SessionRefused::REASON_BAD_REQUEST,
-        "metadata 'hinges' must name 1 to 8 different hinges, separated by commas; where "
-        "they are there, 'slides' different ones of these, and 'inertial_sensors' up to "
-        "4 different sensors");
+    return refusal(SessionRefused::REASON_BAD_REQUEST,
+                   "metadata \"hinges\" must list 1 to 8 distinct joints, separated by commas; "
+                   "\"slides\", if given, distinct ones of these, and \"inertial_sensors\", if "
+                   "given, up to 4 distinct sensors");
   }
   if (const auto breach = proto::breach_of_epoch(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
@@ -152,7 +152,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   if (!secret.empty() &&
       (secret.size() < proto::kSecretSizeMin || secret.size() > proto::kSecretSizeMax)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "a secret has 16 to 32 bytes, or is left out for the service to make one");
+                   "a secret must have 16 to 32 bytes; omit it to let the service create one");
   }
   if (const auto found = entries_.find(id); found != entries_.end()) {
     const auto& ingest = found->second.ingest;
@@ -161,9 +161,9 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
         names_of(ingest->info().metadata()) == names) {
       if (!ingest->admits(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
-                       "session '" + id +
-                           "' was opened before, and this is not its secret; its own rig brings "
-                           "the one from its spool, anybody else chooses another id");
+                       "session \"" + id +
+                           "\" exists, and the secret is wrong. The rig that opened it must send "
+                           "the secret from its spool; another rig must choose another id");
       }
       if (auto full = reason_against_streaming(id, who); full && ingest->is_open()) {
         return std::move(*full);
@@ -171,7 +171,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
       return ingest;
     }
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "session id '" + id + "' belongs to another recording; choose another id");
+                   "session id \"" + id + "\" belongs to another recording; choose another id");
   }
   if (auto full = reason_against_streaming(id, who)) return std::move(*full);
   SessionRecord record;
@@ -204,9 +204,9 @@ std::optional<SessionRefused> SessionStore::reason_against_streaming(const std::
     if (rig == who.name) ++of_one;
   }
   if (of_one >= context_.limits.of_one().streaming_sessions) {
-    return refusal(SessionRefused::REASON_BUSY,
-                   std::to_string(of_one) + " sessions are streaming from " + who.name +
-                       ", as many as this service takes from one; end some");
+    return refusal(SessionRefused::REASON_BUSY, std::to_string(of_one) +
+                                                    " sessions are streaming from " + who.name +
+                                                    ", the limit for one client; end some");
   }
   if (streaming >= limit) {
     return refusal(SessionRefused::REASON_BUSY,
@@ -226,8 +226,7 @@ std::optional<ServiceError> SessionStore::reason_against_new(const SessionInfo& 
       entries_.begin(), entries_.end(),
       [&](const auto& entry) { return entry.second.known_info().owner() == info.owner(); }));
   if (kept >= context_.limits.of_one().sessions) {
-    return full(kept, " of " + info.owner() +
-                          " are kept, as many as this service keeps for one; delete some");
+    return full(kept, " of " + info.owner() + " are kept, the limit for one client; delete some");
   }
   if (entries_.size() >= context_.limits.sessions) {
     return full(entries_.size(), " are kept, the limit of this service; delete some");
@@ -243,7 +242,7 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
                                                                std::uint64_t index_bytes) const {
   const auto full = [&](const std::string& what) {
     return make_fault(ServiceError::STORAGE,
-                      what + ", as much as this service keeps for one; delete sessions or jobs");
+                      what + ", which exceeds the limit for one client; delete sessions or jobs");
   };
   const auto has_room = [&] {
     const auto no_limit =
@@ -256,14 +255,14 @@ std::optional<ServiceError> SessionStore::reason_against_bytes(const std::string
   if (!has_room()) {
     const std::uint64_t share = context_.disk_share_bytes();
     return full(owner + " has " + std::to_string(context_.disk.of(owner) >> 20) + " of " +
-                std::to_string(share >> 20) + " MiB on the disk and asks for " +
+                std::to_string(share >> 20) + " MiB on the disk and needs " +
                 std::to_string((disk_bytes >> 20) + 1) + " more");
   }
   if (index_bytes == 0) return std::nullopt;  // existing sessions may continue
   const ServiceLimits& limits = context_.limits;
   if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
                                limits.of_one().index_bytes)) {
-    return full("what sessions and jobs tell about themselves has " +
+    return full("the index of sessions and jobs has " +
                 std::to_string(context_.index.total() >> 10) + " KiB, " +
                 std::to_string(context_.index.of(owner) >> 10) + " of them of " + owner);
   }
@@ -316,7 +315,7 @@ Outcome<SessionInfo> SessionStore::end(const std::string& id, const Identity& wh
   if (auto why = entry->reason_against_change(who)) return *why;
   if (entry->ingest) {
     if (const auto why = entry->ingest->end()) {
-      return make_fault(ServiceError::NOT_READY, "session '" + id + "' cannot be ended: " + *why);
+      return make_fault(ServiceError::NOT_READY, "session \"" + id + "\" cannot be ended: " + *why);
     }
   }
   return entry->info();
@@ -328,7 +327,7 @@ Outcome<SessionInfo> SessionStore::subscribe(const std::string& id,
   if (entry == nullptr) return unknown_session(id);
   if (!entry->ingest || !entry->ingest->is_open()) {
     return make_fault(ServiceError::NOT_READY,
-                      "session '" + id + "' is not being recorded; read its recording instead");
+                      "session \"" + id + "\" is not being recorded; read its recording instead");
   }
   entry->ingest->subscribe(subscriber);
   return entry->info();
@@ -340,7 +339,7 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
   if (auto why = found->second.reason_against_change(who)) return removed(*why);
   const SessionState state = found->second.info().state();
   const auto refuse = [&](const std::string& why) {
-    removed(make_fault(ServiceError::NOT_READY, "session '" + id + "' is " + why));
+    removed(make_fault(ServiceError::NOT_READY, "session \"" + id + "\" is " + why));
   };
   const auto& ingest = found->second.ingest;
   const bool waits = ingest && ingest->waits_to_be_stored();  // deleting may free space it needs
@@ -349,7 +348,7 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
   }
   if (found->second.removing) return refuse("being deleted");
   if (const std::string job = user_(id); !job.empty()) {
-    return refuse("used by job '" + job + "'; wait for its end or cancel it");
+    return refuse("used by job \"" + job + "\"; wait for its end or cancel it");
   }
   found->second.removing = true;
   context_.maintenance(found->second.known_info().owner(),
@@ -380,17 +379,17 @@ Outcome<std::string> SessionStore::recording_path(const std::string& id) const {
     return make_fault(ServiceError::STORAGE, path + ": is a symbolic link, which is not followed");
   }
   if (info.state() == rigcal::v1::SESSION_FAILED) {
-    return make_fault(ServiceError::BAD_REQUEST, "session '" + id + "' " + info.problem());
+    return make_fault(ServiceError::BAD_REQUEST, "session \"" + id + "\" " + info.problem());
   }
   return make_fault(ServiceError::NOT_READY,
-                    "session '" + id + "' is " + state_name(info.state()) +
+                    "session \"" + id + "\" is " + state_name(info.state()) +
                         (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
 }
 
 std::optional<ServiceError> SessionStore::reason_against_use(const std::string& id) const {
   const Entry* entry = find(id);
   if (entry == nullptr || entry->removing) return unknown_session(id);
-  const std::string named = "session '" + id + "' is ";
+  const std::string named = "session \"" + id + "\" is ";
   switch (const SessionInfo info = entry->info(); info.state()) {
     case rigcal::v1::SESSION_STORED:
     case rigcal::v1::SESSION_CLOSED:

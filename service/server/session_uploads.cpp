@@ -56,15 +56,16 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Iden
   if (request.size_bytes() > context_.limits.session_size_bytes) {
     return answer(make_fault(ServiceError::BAD_REQUEST,
                              name + ": has " + std::to_string(request.size_bytes()) +
-                                 " bytes, this service takes up to " +
+                                 " bytes, but this service accepts at most " +
                                  std::to_string(context_.limits.session_size_bytes)));
   }
   const std::string file_name = mcap ? "recording.mcap" : "recording.csv";
   if (const Entry* entry = find(id); entry != nullptr) {
     if (entry->removing || !entry->is_upload(request.size_bytes(), file_name, who)) {
-      return answer(make_fault(ServiceError::EXISTS, "session id '" + id +
-                                                         "' belongs to another recording or to "
-                                                         "somebody else; choose another id"));
+      return answer(
+          make_fault(ServiceError::EXISTS,
+                     "session id \"" + id +
+                         "\" belongs to another recording or to somebody else; choose another id"));
     }
     return entry->upload->open(answer);
   }

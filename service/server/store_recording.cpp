@@ -59,7 +59,7 @@ class LogWriter {
     if (left_out_count_ == 0) return {};
     return std::to_string(left_out_count_) +
            (left_out_count_ == 1 ? " message or batch is" : " messages or batches are") +
-           " left out of the recording; the first: " + left_out_why_;
+           " omitted from the recording; the first: " + left_out_why_;
   }
 
  private:
@@ -152,8 +152,8 @@ Status write_batches(proto::Spool& spool, std::uint64_t batch_count, LogWriter& 
     }
   }
   if (spool.end() <= batch_count) {
-    writer.leave_out(batch_count + 1 - spool.end(), "batch " + std::to_string(spool.end()) +
-                                                        " is not on the service's disk any more");
+    writer.leave_out(batch_count + 1 - spool.end(),
+                     "batch " + std::to_string(spool.end()) + " is missing on the service's disk");
   }
   return proto::success();
 }
@@ -182,7 +182,8 @@ Status verify(const std::string& path, bool damage_allowed, StoredRecording& sto
   const bool whole = scan.value().container.intact() && scan.value().unreadable_count == 0 &&
                      scan.value().sample_count == stored.sample_count;
   if (!whole && !damage_allowed) {
-    return Error{ErrorCode::kVerifyMismatch, path + ": does not read back as it was written"};
+    return Error{ErrorCode::kVerifyMismatch,
+                 path + ": verification failed: the file differs from what was written"};
   }
   if (!whole) {
     stored.problem = "of " + std::to_string(stored.sample_count) + " samples " +

@@ -129,9 +129,10 @@ Status complete(const std::string& folder, SessionRecord& record, proto::Content
   if (!promised.empty()) {
     const std::string name = content.text();
     if (name != promised) {
-      const Error mismatch{ErrorCode::kVerifyMismatch, "the content of '" + id +
-                                                           "' is not what that id names, but '" +
-                                                           proto::upload_id(name, 1) + "'"};
+      const Error mismatch{ErrorCode::kVerifyMismatch,
+                           "the content of \"" + id +
+                               "\" does not match the hash in its id, but that of \"" +
+                               proto::upload_id(name, 1) + "\""};
       if (record.info().state() == rigcal::v1::SESSION_STORED) return mismatch;
       if (Status removed = remove_folder(folder); !removed.ok()) return removed;
       return mismatch;
@@ -201,7 +202,7 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
                              "a part from byte " + std::to_string(offset_bytes) + " with " +
                                  std::to_string(data.size()) + " bytes does not fit; byte " +
                                  std::to_string(durable_bytes_) + " of " +
-                                 std::to_string(record_.upload_size_bytes()) + " is due"));
+                                 std::to_string(record_.upload_size_bytes()) + " is expected"));
   }
   busy_ = true;
   storage_([self = shared_from_this(), answer, data = std::move(data), offset_bytes,
@@ -237,8 +238,9 @@ void Upload::finished(const Progress& progress, const Answer& answer) {
               {{"session", id}, {"error", status.error().detail}});
     if (is_stored()) return answer(make_fault(ServiceError::EXISTS, status.error().detail));
     ended_(*this);
-    return answer(make_fault(ServiceError::BAD_REQUEST,
-                             status.error().detail + "; nothing of it is kept, upload it again"));
+    return answer(
+        make_fault(ServiceError::BAD_REQUEST,
+                   status.error().detail + "; the upload was deleted, upload the file again"));
   }
   if (!status.ok()) {
     ++context_.metrics.storage_errors_total;

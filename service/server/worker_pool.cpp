@@ -26,10 +26,10 @@ double seconds(const timeval& time) {
 std::string describe_end(int status) {
   if (WIFSIGNALED(status)) {
     return std::string("the calibration was ended by signal ") + ::strsignal(WTERMSIG(status)) +
-           "; it used too much memory or met a fault of this program";
+           "; it exceeded its memory limit or crashed";
   }
   return "the calibration ended with status " + std::to_string(WEXITSTATUS(status)) +
-         " and no message; the service's log tells more";
+         " without a message; see the service's log";
 }
 
 }  // namespace

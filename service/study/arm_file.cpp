@@ -24,7 +24,7 @@ StudyArm read_arm(const rigcal::v1::StudyArm& source, const proto::TextLocator& 
   arm.slowest = stated(source.slowest_hz(), place, "slowest_Hz");
   arm.fastest = stated(source.fastest_hz(), place, "fastest_Hz");
   if (arm.slowest > arm.fastest) {
-    place.at("slowest_Hz").fail("slowest_Hz must not lie above fastest_Hz");
+    place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
   }
   arm.dither = source.dither();
   arm.wrong = source.start_error();
@@ -41,7 +41,7 @@ StudyArm read_arm(const rigcal::v1::StudyArm& source, const proto::TextLocator& 
 
 std::vector<StudyArm> read_arms(const rigcal::v1::StudyArms& source,
                                 const proto::TextLocator& root) {
-  if (source.arm_size() == 0) root.fail("names no arm; write arms { arm { links: 2 ... } }");
+  if (source.arm_size() == 0) root.fail("has no arm; write arms { arm { links: 2 ... } }");
   std::vector<StudyArm> arms;
   for (int i = 0; i < source.arm_size(); ++i) {
     arms.push_back(read_arm(source.arm(i), root.at("arms").at("arm", i)));

@@ -134,14 +134,15 @@ void judge(const StudyArm& arm, const std::vector<std::vector<ArmDraw>>& all, Wi
       intervals += draw.intervals;
     }
   }
-  wishes.add(possible, name + "every body possible");
+  wishes.add(possible, name + "every inertia physically consistent");
   if (intervals > 0) {
     const double cover = static_cast<double>(held) / intervals;
     wishes.add(cover >= kCoverLow && cover <= kCoverHigh,
                name + "intervals hold in " + percent_of(cover));
   }
   if (!ties.empty()) {
-    wishes.add(quantile_of(ties, 1.0) <= kTieTolerance, name + "ties do not widen");
+    wishes.add(quantile_of(ties, 1.0) <= kTieTolerance,
+               name + "tied friction does not increase deviations");
   }
 }
 
@@ -153,9 +154,9 @@ StudyTable errors_table(const StudyArm& arm) {
       "Medians over draws and parameters of the relative error of base parameters, friction and "
       "gains; " +
       format_number(arm.duration) + " s at " + format_number(1.0 / arm.period) +
-      " Hz, noise on angles [rad] and controls [N·m], starts " + percent_of(arm.wrong) +
-      " off. Regressions with the window that is best by the truth. Last column: the tenth of them "
-      "with the largest errors begins there. Paper: [MTM, Table II].";
+      " Hz, noise on angles [rad] and controls [N·m], initial values " + percent_of(arm.wrong) +
+      " off. Regressions use the window with the smallest true error. Last column: 90 % quantile "
+      "of the errors. Paper: [MTM, Table II].";
   table.header = {"noise", "draws",  "torques", "paper",       "energy",
                   "paper", "rigcal", "paper",   "rigcal, 90 %"};
   return table;
@@ -164,11 +165,11 @@ StudyTable errors_table(const StudyArm& arm) {
 StudyTable trust_table(const StudyArm& arm) {
   StudyTable table;
   table.name = "table-trust-" + std::to_string(arm.links);
-  table.title = "What is told, " + std::to_string(arm.links) + " links";
+  table.title = "Reliability of the estimates, " + std::to_string(arm.links) + " links";
   table.caption =
-      "Found: ends with residuals that are noise. Intervals: of found draws. Tied: friction of all "
-      "joints follows from the first's; deviations of base parameters over those without. "
-      "Time on one core, beside as many others as were asked for.";
+      "Found: residuals at noise level. Intervals: coverage over found draws. Tied: friction of "
+      "all joints proportional to the first joint's; standard deviations of base parameters "
+      "relative to those without. Time on one core, with parallel jobs.";
   table.header = {"noise",           "found",        "95 % intervals hold",
                   "possible bodies", "tied, median", "tied, largest",
                   "time [s]",        "iterations"};
@@ -179,9 +180,9 @@ StudyTable time_table(const std::vector<ArmTime>& times) {
   StudyTable table;
   table.name = "table-time";
   table.title = "Time of a calibration";
-  table.caption = "Noise 0.01; time on one core, beside as many others as were asked for.";
+  table.caption = "Noise 0.01; time on one core, with parallel jobs.";
   table.header = {"links", "duration [s]", "time [s]", "iterations",
-                  "an iteration and second [ms]"};
+                  "per iteration and second [ms]"};
   for (const ArmTime& time : times) {
     table.rows.push_back({std::to_string(time.links), format_number(time.duration),
                           format_number(time.seconds, 3), std::to_string(time.iterations),
@@ -194,14 +195,13 @@ StudyTable time_table(const std::vector<ArmTime>& times) {
 StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs) {
   StudyTable table;
   table.name = "table-energy-" + std::to_string(arm.links);
-  table.title = "Observations of energy, " + std::to_string(arm.links) + " links";
-  table.caption =
-      "One recording of " + format_number(arm.energy_duration) + " s with noise " +
-      format_number(arm.energy_noise) + ", " + std::to_string(runs.size()) +
-      " starts; medians. Loose: the noise of controls is taken thirty times as large as it is. "
-      "Told: errors of friction over the deviations told, root mean square; 1 is right.";
+  table.title = "Energy observations, " + std::to_string(arm.links) + " links";
+  table.caption = "One recording of " + format_number(arm.energy_duration) + " s with noise " +
+                  format_number(arm.energy_noise) + ", " + std::to_string(runs.size()) +
+                  " initial values; medians. Loose: control noise inflated by 30. Normalized: root "
+                  "mean square of friction's errors over their standard deviations; ideally 1.";
   table.header = {"",         "found",    "iterations", "cost", "angles, largest error [rad]",
-                  "inertias", "friction", "told"};
+                  "inertias", "friction", "normalized"};
   const auto row = [&](const std::string& name, EnergyRun EnergyRuns::*part) {
     const auto median = [&](const auto& field) {
       return quantile_of(gathered(runs, [&](const EnergyRuns& r) { return (r.*part).*field; }),
@@ -215,8 +215,8 @@ StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs
          format_number(median(&EnergyRun::trajectory), 3), percent_of(median(&EnergyRun::inertia)),
          percent_of(median(&EnergyRun::friction)), format_number(median(&EnergyRun::told), 3)});
   };
-  row("without, right weights", &EnergyRuns::without);
-  row("with, right weights", &EnergyRuns::with);
+  row("without, correct weights", &EnergyRuns::without);
+  row("with, correct weights", &EnergyRuns::with);
   row("without, loose", &EnergyRuns::loose_without);
   row("with, loose", &EnergyRuns::loose_with);
   return table;

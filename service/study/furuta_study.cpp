@@ -38,7 +38,7 @@ StudyFigure sweep_figure(const LoadedSet& set, const std::vector<SweepRuns>& swe
   figure.title = "Inertias and errors against the " + axis;
   figure.caption = set.set->name + ", " + recording + ": " +
                    fixed_settings(set.set->settings, sweeps.front().axis) +
-                   ". Bars: two standard deviations as estimated. Dotted: the rig's values.";
+                   ". Bars: two estimated standard deviations. Dotted: the rig's values.";
   if (const StudyRun* run = first_result(sweeps.front().runs)) {
     for (const std::string& name : visible_inertias(*run)) {
       figure.panels.push_back(parameter_panel(sweeps, name, set.set->truth));
@@ -161,8 +161,8 @@ StudyFigure trace_figure(const LoadedSet& set, const std::vector<StudyRun>& runs
   figure.title = "Simulations and histories for some state error weights κ";
   figure.caption = set.set->name + ", " + runs.front().place.recording + ": " +
                    fixed_settings(set.set->settings, SweepAxis::kStateErrorWeight) +
-                   ". Left: open-loop simulations from the estimated start with the recorded "
-                   "control. Right: what the solver did, iteration by iteration.";
+                   ". Left: open-loop simulations from the estimated initial state with the "
+                   "recorded control. Right: values by solver iteration.";
   std::vector<Chart> left;
   for (std::size_t j = 0; j < runs.front().hinges.size(); ++j) left.push_back(angle_panel(runs, j));
   if (!runs.front().control.empty()) left.push_back(control_panel(runs.front()));
@@ -184,7 +184,8 @@ StudyTable trace_table(const std::vector<StudyRun>& runs) {
   StudyTable table;
   table.name = "table-trace";
   table.title = "Open-loop simulations for some state error weights κ";
-  table.caption = "Error of the simulation from the estimated start over the whole recording.";
+  table.caption =
+      "Error of the simulation from the estimated initial state over the whole recording.";
   table.header = {"κ", "iterations", "ended by"};
   for (const RunHinge& hinge : runs.front().hinges) {
     table.header.push_back("RMSE " + hinge.name + " [" + joint_units(hinge.kind).coordinate + "]");

@@ -106,8 +106,8 @@ Eigen::VectorXd start_angles(const LegDrawing& drawing, const Rig& rig) {
   estimator::LoopClosure closure(rig.mechanism);
   if (closure.has_loops() && !closure.close(angles, wanted)) {
     throw proto::InputError(rig.path +
-                            ": its loops cannot be closed where the study's drives stand; check "
-                            "about_rad and the hinges' points");
+                            ": its loops cannot be closed at the positions of the study's drives; "
+                            "check about_rad and the joints' points");
   }
   return angles;
 }

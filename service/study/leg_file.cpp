@@ -23,10 +23,11 @@ std::string file_beside(const std::string& folder, const std::string& file) {
 
 Rig read_rig(const std::string& file, const proto::TextLocator& place, const char* field,
              const std::string& folder) {
-  if (file.empty()) place.at(field).fail(std::string(field) + " names no rig file");
+  if (file.empty()) place.at(field).fail(std::string(field) + " has no rig file");
   Rig rig = load_rig(file_beside(folder, file));
   if (!rig.format) {
-    place.at(field).fail(file + " does not say how its recordings look (recording { })");
+    place.at(field).fail(file +
+                         " has no recording { }, which defines the columns of its recordings");
   }
   return rig;
 }
@@ -56,9 +57,8 @@ void find_linkage(const proto::TextLocator& place, LegStudy& study) {
   if (pairs == 1 && study.knee >= 0) return;
   place.at("ratio_rig")
       .fail(
-          "must have as many motors as rig, in its order, all but one on the same joints: that one "
-          "on "
-          "the crank there and on the knee here");
+          "must have the same motors as rig, in the same order and on the same joints, except one: "
+          "on the crank in rig, on the knee here");
 }
 
 /// Returns the rig's mechanism with the study's values, "NAME=VALUE".
@@ -87,7 +87,7 @@ void read_drives(const StudyLeg::Draw& source, const proto::TextLocator& place,
     const auto& drives = source.drive();
     const auto drive = std::ranges::find(drives, hinges[j].name, &StudyLeg::Drive::joint);
     if (drive == drives.end()) {
-      place.fail("names no drive { } of the motor at joint '" + hinges[j].name + "'");
+      place.fail("names no drive { } of the motor at joint \"" + hinges[j].name + "\"");
     }
     const proto::TextLocator at =
         place.at("drive", static_cast<int>(std::distance(drives.begin(), drive)));
@@ -100,7 +100,7 @@ void read_drives(const StudyLeg::Draw& source, const proto::TextLocator& place,
     ++given;
   }
   if (given != source.drive_size()) {
-    place.at("drive").fail("a drive is of no motor, or two are of one");
+    place.at("drive").fail("a drive has no motor, or two drives have the same motor");
   }
 }
 
@@ -116,7 +116,7 @@ LegDrawing read_drawing(const StudyLeg::Draw& source, const proto::TextLocator& 
   drawing.slowest = above_zero(source.slowest_hz(), place, "slowest_Hz");
   drawing.fastest = above_zero(source.fastest_hz(), place, "fastest_Hz");
   if (drawing.slowest > drawing.fastest) {
-    place.at("slowest_Hz").fail("slowest_Hz must not lie above fastest_Hz");
+    place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
   }
   drawing.duration = above_zero(source.duration_s(), place, "duration_s");
   drawing.period = 1.0 / above_zero(source.rate_hz(), place, "rate_Hz");
@@ -142,13 +142,13 @@ LegStudy read_leg(const StudyLeg& source, const proto::TextLocator& place,
   if (source.has_draw()) {
     study.drawing = read_drawing(source.draw(), place.at("draw"), study.loop);
     if (study.cutoff * 2.0 * study.drawing->period >= 1.0) {
-      place.at("cutoff_Hz").fail("cutoff_Hz must lie below half of rate_Hz");
+      place.at("cutoff_Hz").fail("cutoff_Hz must be below half of rate_Hz");
     }
     return study;
   }
   const StudyLeg::Recorded& recorded = source.recorded();
   if (recorded.training().empty() || recorded.held_out().empty()) {
-    place.at("recorded").fail("name both files, training and held_out");
+    place.at("recorded").fail("give both files, training and held_out");
   }
   study.files = {file_beside(folder, recorded.training()),
                  file_beside(folder, recorded.held_out())};

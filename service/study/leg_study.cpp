@@ -116,8 +116,8 @@ StudyTable torque_table(const LegStudy& study, const std::vector<LegResult>& res
   table.title = "Torques of the motors, predicted along held-out motions";
   table.caption = "Root mean square over " + std::to_string(results.size()) +
                   (results.size() == 1 ? " leg" : " legs") +
-                  " of inverse dynamics less measured torque [N·m], and over the noise of the "
-                  "measured torque, " +
+                  " of inverse dynamics minus measured torque [N·m], also relative to the noise of "
+                  "the measured torque, " +
                   format_number(study.torque_noise) + " N·m.";
   table.header = {"model"};
   for (const std::string& motor : motors_of(study)) {
@@ -134,7 +134,7 @@ StudyTable torque_table(const LegStudy& study, const std::vector<LegResult>& res
     }
     table.rows.push_back(std::move(row));
   }
-  std::vector<std::string> row{"the torque itself"};
+  std::vector<std::string> row{"RMS torque"};
   const Eigen::VectorXd sizes = over_legs(results, [](const LegResult& result) {
     const Eigen::MatrixXd& measured = result.predictions.front().torques.measured;
     return Eigen::VectorXd(measured.cwiseAbs2().colwise().mean().cwiseSqrt().transpose());
@@ -160,8 +160,8 @@ StudyTable leg_table(const LegStudy& study, const std::vector<LegResult>& result
   table.name = "table-legs";
   table.title = "Torque of the crank's motor, leg by leg";
   table.caption =
-      "Root mean square of predicted less measured torque over the noise; the least and the "
-      "largest transmission d knee / d crank, and the constant ratio that was estimated.";
+      "Root mean square of predicted minus measured torque over the noise; the smallest and the "
+      "largest transmission d knee / d crank, and the estimated constant ratio.";
   table.header = {"", "least", "largest", "ratio"};
   for (const LegPrediction& each : results.front().predictions) table.header.push_back(each.model);
   const Eigen::Index motor = driven_of(study);
@@ -187,7 +187,7 @@ StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult
   table.name = "table-transmission";
   table.title = "Torque of the crank's motor, by the linkage's transmission";
   table.caption =
-      "Root mean square of predicted less measured torque [N·m] where |d knee / d crank − 1| lies "
+      "Root mean square of predicted minus measured torque [N·m] where |d knee / d crank − 1| lies "
       "within the bounds, over all legs.";
   table.header = {"|d knee / d crank − 1|", "share of the time"};
   const auto& models = results.front().predictions;
@@ -225,9 +225,9 @@ StudyTable transmission_table(const LegStudy& study, const std::vector<LegResult
 StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   StudyTable table;
   table.name = "table-parameters";
-  table.title = "What was estimated of " + result.leg.name;
+  table.title = "Estimated parameters of " + result.leg.name;
   table.caption =
-      "Of the parameters beside bodies: friction of driven and of passive joints, rotors.";
+      "Parameters other than those of bodies: friction of driven and passive joints, and rotors.";
   table.header = {"parameter", "unit", "truth", "linkage", "± sd", "constant ratio", "± sd"};
   for (const RunParameter& parameter : result.loop.parameters) {
     const int index = study.loop.mechanism.find_parameter(parameter.name);
@@ -255,7 +255,7 @@ StudyFigure torque_figure(const LegStudy& study, const LegResult& result) {
   figure.name = "figure-torque";
   figure.title = "Measured and predicted torques of " + result.leg.name;
   figure.caption =
-      "Inverse dynamics along a held-out motion, as the paper's Fig. 15 shows it; a row a model.";
+      "Inverse dynamics along a held-out motion, as in the paper's Fig. 15; one row per model.";
   const std::vector<std::string> motors = motors_of(study);
   figure.columns = static_cast<int>(motors.size());
   for (std::size_t m = 0; m < 3; ++m) {
@@ -318,8 +318,8 @@ StudyFigure linkage_figure(const LegResult& result) {
   figure.name = "figure-linkage";
   figure.title = "The linkage";
   figure.caption =
-      "What a turn of the crank turns the knee by, and what a torque of the motor, such as its "
-      "friction, is at the knee, as the paper's Fig. 13 (c) and (d) show them.";
+      "Transmission d knee / d crank, and the knee torque per motor torque, for example of "
+      "friction, as in the paper's Fig. 13 (c) and (d).";
   const LegTorques& torques = result.predictions[2].torques;
   std::vector<Eigen::Index> order(static_cast<std::size_t>(torques.knee.size()));
   std::iota(order.begin(), order.end(), 0);

@@ -170,8 +170,8 @@ StudyTable parameter_table(const ModelFits& fits) {
   table.name = "parameters-" + file_word(title_of(fits));
   table.title = "Parameters: " + title_of(fits);
   table.caption =
-      "Cost and CV (cross-validation) are squared residuals over time steps. ± one standard "
-      "deviation as estimated.";
+      "Cost and CV (cross-validation) are squared residuals over time steps. ± one estimated "
+      "standard deviation.";
   table.header = {""};
   std::vector<std::string> cost = {"cost"};
   std::vector<std::string> cross = {"CV"};
@@ -223,7 +223,7 @@ StudyTable model_table(const std::vector<const ModelFits*>& models) {
   table.title = "Models: " + set;
   table.caption =
       "Means over the recordings: squared residuals over time steps of the fits and of the "
-      "cross-validation; open-loop error of the simulation from the estimated start.";
+      "cross-validation; open-loop error of the simulation from the estimated initial state.";
   table.header = {"model", "method", "cost", "CV"};
   for (const RunHinge& hinge : models.front()->fits.front().hinges) {
     table.header.push_back("open loop " + hinge.name + " [" + joint_units(hinge.kind).error + "]");

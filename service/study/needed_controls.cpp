@@ -13,7 +13,8 @@ constexpr double kDrivenRank = 1e-6;  // of the motion determined by motors, lik
 std::vector<double> checked_values(const estimator::Mechanism& mechanism) {
   if (mechanism.hinge_count() > estimator::kTreeHingesMax) {
     throw std::invalid_argument("controls of a mechanism with more than " +
-                                std::to_string(estimator::kTreeHingesMax) + " joints are not told");
+                                std::to_string(estimator::kTreeHingesMax) +
+                                " joints cannot be computed");
   }
   return values_of(mechanism);
 }
@@ -34,8 +35,7 @@ NeededControls::NeededControls(const estimator::Mechanism& mechanism)
   }
   if (closure_.has_loops() && dynamics_.is_load_dependent()) {
     throw std::invalid_argument(
-        "the loads of bearings in a closed loop are not known, nor is friction that grows with "
-        "them");
+        "friction that depends on bearing load is unknown in a closed loop");
   }
 }
 
@@ -47,7 +47,7 @@ Eigen::MatrixXd NeededControls::couplings(const Eigen::VectorXd& angles) {
   }
   const Eigen::MatrixXd driven = motions(motors_, Eigen::all);
   if (driven.rows() != driven.cols() || estimator::null_space(driven, kDrivenRank).cols() > 0) {
-    throw std::invalid_argument("the motors do not determine how the joints move");
+    throw std::invalid_argument("the motors do not determine the motion of the joints");
   }
   return motions * estimator::pseudo_inverse(driven);
 }

@@ -9,8 +9,7 @@ StudyFigure trajectories(const ModelFits& fits) {
   figure.name = "trajectories-" + file_word(title_of(fits));
   figure.title = "Trajectories: " + title_of(fits);
   figure.caption =
-      "What was measured and the open-loop simulation from the start that was estimated with the "
-      "parameters.";
+      "Measurements and open-loop simulation from the initial state estimated with the parameters.";
   for (const StudyRun& run : fits.fits) {
     for (const RunHinge& hinge : run.hinges) {
       Chart chart;
@@ -37,9 +36,9 @@ StudyFigure estimates(const std::vector<const ModelFits*>& models) {
   figure.name = "estimates-" + file_word(set);
   figure.title = "Estimates: " + set;
   figure.caption =
-      "Estimates from each recording, numbered as in the table. Bars: two standard deviations as "
-      "estimated; what a recording cannot show is left out. Dotted: the value the recordings were "
-      "made with, where it is known.";
+      "Estimates from each recording, numbered as in the table. Bars: two estimated standard "
+      "deviations; parameters that a recording cannot identify are omitted. Dotted: true value, if "
+      "known.";
   for (const RunParameter& parameter : models.back()->fits.front().parameters) {
     figure.panels.push_back(estimate_panel(models, parameter));
   }

@@ -81,9 +81,9 @@ StudyTable instant_table(const std::vector<ChainDraw>& draws, const StudyNoise& 
   table.title = "A chain at an instant";
   table.caption =
       std::to_string(draws.size()) +
-      " chains drawn at random. Mean and standard deviation of the norms of errors; over the "
-      "bound: root of the mean over the draws of ‖e‖² over what the sensors alone allow "
-      "[Cramér, Rao], where the right maximum was found. " +
+      " random chains. Mean and standard deviation of the norms of errors; over the "
+      "bound: root of the mean over the draws of ‖e‖² divided by the bound of the "
+      "sensors alone [Cramér, Rao], for draws in which the correct maximum was found. " +
       noise_text(noise);
   table.header = {"",      "before",        "before, paper", "after", "after, paper",
                   "bound", "over the bound"};
@@ -121,8 +121,8 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) 
   table.name = "table-convergence";
   table.title = "Convergence from the prior";
   table.caption =
-      "Right: every angle, rate and acceleration within six deviations of the truth. Told as "
-      "undecided: another motion costs less than nine more.";
+      "Correct: every angle, rate and acceleration within six standard deviations of the truth. "
+      "Reported as ambiguous: another motion costs at most nine more.";
   table.header = {"", "value"};
   const double right = share_of(draws, &ChainDraw::right);
   goals.add(right >= kConvergedWanted, percent(right) + " of the draws converged to the truth");
@@ -130,10 +130,10 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) 
     table.rows.push_back({name, value});
   };
   add("converged", percent(share_of(draws, &ChainDraw::converged)));
-  add("right", percent(right));
-  add("told as undecided",
+  add("correct", percent(right));
+  add("reported as ambiguous",
       percent(share_of(draws, [](const ChainDraw& draw) { return draw.lead < kAmbiguous; })));
-  add("wrong without being told", percent(share_of(draws, [](const ChainDraw& draw) {
+  add("wrong and not reported as ambiguous", percent(share_of(draws, [](const ChainDraw& draw) {
         return !draw.right && draw.lead >= kAmbiguous;
       })));
   add("iterations of a search", text_of(spread_of(draws, [](const ChainDraw& draw) {
@@ -141,7 +141,7 @@ StudyTable convergence_table(const std::vector<ChainDraw>& draws, Goals& goals) 
       })));
   add("processor time of a search [ms]",
       text_of(spread_of(draws, [](const ChainDraw& draw) { return 1e3 * draw.seconds; })));
-  add("of an estimate from there [ms]",
+  add("processor time of an estimate from the found state [ms]",
       text_of(spread_of(draws, [](const ChainDraw& draw) { return 1e3 * draw.again; })));
   return table;
 }
@@ -152,7 +152,7 @@ StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
   figure.name = "figure-errors";
   figure.title = "Errors of angles and rates, before and after";
   figure.caption =
-      "Mean and standard deviation over the draws, by joint, as the paper's Fig. 2 shows them.";
+      "Mean and standard deviation over the draws, by joint, as in the paper's Fig. 2.";
   const auto panel = [&](const std::string& title, const std::string& unit, const auto& part) {
     Chart chart;
     chart.title = title;
@@ -188,15 +188,15 @@ StudyFigure error_figure(const std::vector<ChainDraw>& draws) {
 StudyTable record_table(const std::vector<ChainRecord>& records, const StudyChain& chain) {
   StudyTable table;
   table.name = "table-records";
-  table.title = "Chains over a time";
+  table.title = "Chains over time";
   table.caption =
       std::to_string(records.size()) + " records of " + format_number(chain.duration) + " s at " +
       format_number(1.0 / chain.period) +
-      " Hz: root mean squares of the norms of errors. Bound: of an instant by the "
-      "sensors alone, otherwise by the estimate's own covariance; over it: root of the mean of "
+      " Hz: root mean squares of the norms of errors. Bound: for an instant from the sensors "
+      "alone, otherwise from the estimate's covariance; over the bound: root of the mean of "
       "squared errors of angles and rates over their variances. Filter: " +
       text_of(spread_of(records, [](const ChainRecord& r) { return 1e3 * r.seconds; })) +
-      " ms of processor time an instant.";
+      " ms of processor time per instant.";
   table.header = {"", "e_q [rad]", "bound", "e_q̇ [rad/s]", "bound", "e_d", "over the bound"};
   const auto row = [&](const std::string& name, const RecordErrors ChainRecord::*part) {
     const auto mean = [&](const double RecordErrors::*field) {
@@ -209,8 +209,8 @@ StudyTable record_table(const std::vector<ChainRecord>& records, const StudyChai
                           mean(&RecordErrors::rate), mean(&RecordErrors::rate_bound),
                           mean(&RecordErrors::dynamics), format_number(std::sqrt(normalised), 4)});
   };
-  row("each instant by itself", &ChainRecord::instant);
-  row("with all before it", &ChainRecord::causal);
+  row("single instants", &ChainRecord::instant);
+  row("filter (all readings so far)", &ChainRecord::causal);
   row("smoothed", &ChainRecord::smoothed);
   return table;
 }
@@ -225,9 +225,10 @@ StudyFigure record_figure(const ChainRecord& record) {
   chart.x_label = "time [s]";
   chart.y_label = "‖e_q‖ [rad]";
   chart.log_y = true;
-  chart.series = {{"each instant by itself", series_class(1), record.times, record.angle_instant},
-                  {"with all before it", series_class(2), record.times, record.angle_causal},
-                  {"smoothed", series_class(0), record.times, record.angle_smoothed}};
+  chart.series = {
+      {"single instants", series_class(1), record.times, record.angle_instant},
+      {"filter (all readings so far)", series_class(2), record.times, record.angle_causal},
+      {"smoothed", series_class(0), record.times, record.angle_smoothed}};
   figure.panels.push_back(std::move(chart));
   return figure;
 }
@@ -249,19 +250,20 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
   table.title = "A robot whose joints lack encoders";
   const double mean_time = spread_of(record.seconds, [](double seconds) { return seconds; }).mean;
   const double slow_time = quantile(record.seconds, 0.99);
-  table.caption = std::to_string(record.axes) + " axes an instant, encoders of " +
-                  std::to_string(record.joints.size()) + " joints withheld, " +
-                  std::to_string(record.times.size()) + " instants; errors from " +
-                  format_number(record.settled) +
-                  " s on. Processor time of an instant with all before it: " +
-                  format_number(1e3 * mean_time, 3) + " ms, 99 % of them at most " +
-                  format_number(1e3 * slow_time, 3) + " ms. " + noise_text(noise);
+  table.caption =
+      std::to_string(record.axes) + " axes per instant, encoders of " +
+      std::to_string(record.joints.size()) + " joints held out, " +
+      std::to_string(record.times.size()) + " instants; errors from " +
+      format_number(record.settled) +
+      " s on. Processor time of the filter per instant: " + format_number(1e3 * mean_time, 3) +
+      " ms, 99 % of them at most " + format_number(1e3 * slow_time, 3) + " ms. " +
+      noise_text(noise);
   const std::string units = error_units(record.kinds);
   table.header = {"joint",
                   "largest error [" + units + "]",
                   "RMSE [" + units + "]",
-                  "deviation told [" + units + "]",
-                  "by itself: largest [" + units + "]",
+                  "reported standard deviation [" + units + "]",
+                  "single instants: largest [" + units + "]",
                   "RMSE [" + units + "]"};
   const Eigen::Index from = settled_at(record);
   const Eigen::Index count = record.causal.cols() - from;
@@ -283,7 +285,7 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
                                          format_number(1e3 * largest, 3) + " " + units +
                                          " (wanted ≤ 5, paper 100)");
   goals.add(mean_time <= kRobotTimeWanted,
-            format_number(1e3 * mean_time, 3) + " ms an instant (wanted ≤ 1)");
+            format_number(1e3 * mean_time, 3) + " ms per instant (wanted ≤ 1)");
   return table;
 }
 
@@ -291,7 +293,7 @@ StudyFigure robot_figure(const RobotRecord& record) {
   StudyFigure figure;
   figure.name = "figure-robot";
   figure.title = "Joints without encoder";
-  figure.caption = "Errors with all readings before, and twice the deviation that is told.";
+  figure.caption = "Errors with all previous readings, and twice the reported standard deviation.";
   for (Eigen::Index j = 0; j < record.causal.rows(); ++j) {
     Chart chart;
     chart.title = record.joints[static_cast<std::size_t>(j)];
@@ -349,8 +351,8 @@ std::optional<StudyReport> study_redundant(const Study& study, const std::vector
     report.tables.push_back(robot_table(record, redundant.noise, goals));
     report.figures.push_back(robot_figure(record));
   } else if (redundant.robot) {
-    report.notes.push_back("the robot is left out: " + redundant.robot->path +
-                           " is not there; scripts/compare_redundant.sh makes it");
+    report.notes.push_back("the robot is omitted: " + redundant.robot->path +
+                           " does not exist; scripts/compare_redundant.sh creates it");
   }
   report.good = goals.good;
   report.outcome = as_sentence(goals.text);

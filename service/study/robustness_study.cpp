@@ -132,9 +132,8 @@ StudyTable share_table(const std::string& title, const std::vector<const GridPoi
   table.name = "shares-" + file_word(title);
   table.title = "Starts that reach the optimum: " + title;
   table.caption =
-      "Of the starts wrong by the factor or at bounds: the share that converged to the estimate "
-      "from the reference start, every parameter within a tenth of its standard deviation or 0.1 "
-      "%.";
+      "Share of the changed initial values from which the estimate equals that from the reference, "
+      "every parameter within a tenth of its standard deviation or 0.1 %.";
   table.header = {"h [s]", "ε"};
   std::vector<double> weights;
   std::vector<std::pair<double, double>> rows;
@@ -208,9 +207,9 @@ StudyFigure share_figure(const std::vector<GridPoint>& points) {
 StudyTable reason_table(const std::vector<GridPoint>& points) {
   StudyTable table;
   table.name = "reasons";
-  table.title = "How the others ended";
+  table.title = "Terminations of the other runs";
   table.caption =
-      "A run that says it converged and yet lies elsewhere is silent; every other termination says "
+      "A run that reports convergence elsewhere fails silently; every other termination reports "
       "that the optimum was not reached.";
   table.header = {"ended by", "runs", "said so"};
   std::map<std::string, std::pair<int, bool>> reasons;
@@ -237,8 +236,8 @@ StudyTable failure_table(const std::vector<GridPoint>& points) {
   table.name = "failures";
   table.title = "Runs that did not reach the optimum";
   table.caption =
-      "The first of them. Cost relative to the reference's; the parameter that lies "
-      "furthest away, in tolerances.";
+      "The first of these runs. Cost relative to the reference's; the parameter with the largest "
+      "difference, in tolerances.";
   table.header = {"set",      "h [s]",      "ε",    "κ",     "start",
                   "ended by", "iterations", "cost", "worst", "by"};
   for (const GridPoint& point : points) {

@@ -40,7 +40,7 @@ RunStore::RunStore(const std::string& path)
     begin = end + 1;
   }
   if (begin < text.size() && ::ftruncate(descriptor_, static_cast<off_t>(begin)) != 0) {
-    fail(path_, "its cut-off last line cannot be removed");
+    fail(path_, "its truncated last line cannot be removed");
   }
 }
 

@@ -34,7 +34,7 @@ void conclude(StudyReport& report) {
   const auto converged = std::count_if(report.runs.begin(), report.runs.end(),
                                        [](const StudyRun& run) { return run.converged; });
   report.outcome = std::to_string(converged) + " of " + std::to_string(report.runs.size()) +
-                   " runs converged; the others are named in the tables.";
+                   " runs converged; the others are listed in the tables.";
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ std::shared_ptr<const StudyData> load(const Study& study, const StudySet& set,
   const std::string path =
       recording.simulation ? recording.name : path_of(study, set, recording, folders);
   if (!recording.simulation && !fs::exists(path)) {
-    throw proto::InputError(path + ": there is no such recording for " + study.path +
-                            "; scripts/study.sh records what is missing");
+    throw proto::InputError(path + ": the recording does not exist; it is needed for " +
+                            study.path + "; scripts/study.sh records what is missing");
   }
   ImportedRecording imported =
       recording.simulation ? simulate_recording(set, recording) : import_recording(path, set.rig);
@@ -82,8 +82,8 @@ bool is_left_out(const Study& study, const StudySet& set, const StudyFolders& fo
   for (const StudyRecording& recording : set.recordings) {
     const std::string path = path_of(study, set, recording, folders);
     if (fs::exists(path)) continue;
-    notes.push_back("set '" + set.name + "' is left out: " + path +
-                    " is not there (--data names the folder of the evaluation data)");
+    notes.push_back("set \"" + set.name + "\" is left out: " + path +
+                    " does not exist (--data gives the folder of the evaluation data)");
     return true;
   }
   return false;
@@ -103,7 +103,7 @@ std::vector<LoadedSet> load_sets(const Study& study, const StudyFolders& folders
     }
   }
   if (loaded.empty()) {
-    throw proto::InputError(study.path + ": none of its recordings is there; " + notes.front());
+    throw proto::InputError(study.path + ": none of its recordings exists; " + notes.front());
   }
   return loaded;
 }

@@ -96,8 +96,8 @@ class StudyReader {
     for (const Named& item : items) {
       if (item.name.empty()) root_.fail("every " + std::string(what) + " needs a name");
       if (names.insert(item.name).second) continue;
-      root_.fail("two of one " + std::string(what) + " are named '" + item.name +
-                 "'; give each a name of its own");
+      root_.fail("the name \"" + item.name + "\" is used by more than one " + what +
+                 "; give each a unique name");
     }
   }
 
@@ -134,7 +134,7 @@ class StudyReader {
     }
     if (study_.methods.empty()) study_.methods.push_back({"implicit"});
     if (study_.methods.front().physical && source_.kind() != v1::Study::ROBUSTNESS) {
-      root_.at("method", 0).fail("the first method must be one of a simulator, for the sweeps");
+      root_.at("method", 0).fail("the first method must use the simulator, which the sweeps need");
     }
     check_names(study_.methods, "method");
   }
@@ -166,8 +166,8 @@ class StudyReader {
                                                      set.rig, place.at("model", i))});
     }
     if (set.models.empty()) set.models.push_back({"rig file", {}});
-    check_names(set.recordings, "set's recordings");
-    check_names(set.models, "set's models");
+    check_names(set.recordings, "recording of a set");
+    check_names(set.models, "model of a set");
     return set;
   }
 
@@ -179,11 +179,11 @@ class StudyReader {
     const char* end = text.data() + text.size();
     const auto number = std::from_chars(begin, end, truth.value);
     if (equals == std::string::npos || number.ec != std::errc() || number.ptr != end) {
-      place.fail("truth: '" + text + "' is not NAME=VALUE");
+      place.fail("truth: \"" + text + "\" is not NAME=VALUE");
     }
     if (rig.mechanism.find_parameter(truth.name) < 0) {
-      place.fail("truth: the rig has no parameter '" + truth.name +
-                 "' (rigcal info RIG lists all)");
+      place.fail("truth: the rig has no parameter \"" + truth.name +
+                 "\" (rigcal info RIG lists all)");
     }
     return truth;
   }
@@ -217,7 +217,7 @@ class StudyReader {
     if (source.has_from_s()) recording.selection.from = source.from_s();
     if (source.has_to_s()) recording.selection.to = source.to_s();
     if (!(recording.selection.from < recording.selection.to)) {
-      place.fail("from_s must lie before to_s");
+      place.fail("from_s must be less than to_s");
     }
     if (!source.segments().empty()) {
       try {
@@ -306,7 +306,8 @@ class StudyReader {
     for (const StudyRecording& recording : study_.sets.front().recordings) {
       if (recording.name == name) return;
     }
-    place.at(field).fail("set '" + study_.sets.front().name + "' has no recording '" + name + "'");
+    place.at(field).fail("set \"" + study_.sets.front().name + "\" has no recording \"" + name +
+                         "\"");
   }
 
   RedundantStudy read_redundant() const {
@@ -370,7 +371,7 @@ class StudyReader {
     robot.slowest = given(source.slowest_hz(), place, "slowest_Hz");
     robot.fastest = given(source.fastest_hz(), place, "fastest_Hz");
     if (robot.slowest > robot.fastest) {
-      place.at("slowest_Hz").fail("slowest_Hz must not lie above fastest_Hz");
+      place.at("slowest_Hz").fail("slowest_Hz must not exceed fastest_Hz");
     }
     robot.seed = source.seed();
     robot.duration = given(source.duration_s(), place, "duration_s");
@@ -387,8 +388,8 @@ class StudyReader {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (items[i].name == name) return static_cast<int>(i);
     }
-    place.at(field).fail("the rig has no " + std::string(what) + " '" + name +
-                         "' (rigcal info RIG lists all)");
+    place.at(field).fail("the rig has no " + std::string(what) + " \"" + name +
+                         "\" (rigcal info RIG lists all)");
   }
 
   template <typename Named>

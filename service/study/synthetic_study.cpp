@@ -17,8 +17,7 @@ struct Section {
 std::string caption_of(const Section& section, const std::vector<SweepRuns>& sweeps) {
   return section.set->set->name + ", " + section.recording + ": " +
          fixed_settings(section.set->set->settings, sweeps.front().axis) +
-         ". Bars: two standard deviations as estimated. Dotted: the values the recording was made "
-         "with.";
+         ". Bars: two estimated standard deviations. Dotted: true values.";
 }
 
 StudyFigure figure_of(const Section& section, const std::vector<SweepRuns>& sweeps) {

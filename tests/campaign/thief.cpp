@@ -162,8 +162,9 @@ void Thief::break_in(Caller& as, const SessionInfo& listed) {
     if (calm.lasted()) as.fail("no answer to an opening without a secret");
     return;
   }
-  const bool refused = reply->session_refused().reason() == SessionRefused::REASON_BAD_REQUEST &&
-                       reply->session_refused().text().find("not its secret") != std::string::npos;
+  const bool refused =
+      reply->session_refused().reason() == SessionRefused::REASON_BAD_REQUEST &&
+      reply->session_refused().text().find("the secret is wrong") != std::string::npos;
   if (refused) return;
   // Its owner may have deleted it meanwhile: then this is a new one, and the thief's own.
   const SessionInfo now = as.ask(inspect).session_info();

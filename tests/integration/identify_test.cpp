@@ -97,7 +97,8 @@ TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
   // A precision that no number of runs can give is reported.
   start("1.K:1e-12", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
-  EXPECT_NE(identify_->output().find("Not reached"), std::string::npos) << identify_->output();
+  EXPECT_NE(identify_->output().find("not reached after"), std::string::npos)
+      << identify_->output();
 }
 
 // Ctrl-C during a run: the run ends in order with a complete recording, and the same command
@@ -155,7 +156,7 @@ TEST_F(Identify, RefusesWithOneSentence) {
     EXPECT_EQ(run.exit_code, 1) << run.err;
     return run.err;
   };
-  EXPECT_NE(refusal("--until 1.K").find("1.K: tells no precision"), std::string::npos);
+  EXPECT_NE(refusal("--until 1.K").find("1.K: has no precision"), std::string::npos);
   EXPECT_NE(refusal("--until 1.q:1%").find("did you mean"), std::string::npos);
   EXPECT_NE(refusal("--until A.m:1%").find("is not free"), std::string::npos);
   EXPECT_NE(refusal("--until 1.K:-2").find("standard deviation above zero"), std::string::npos);

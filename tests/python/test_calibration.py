@@ -120,7 +120,7 @@ def test_files_are_those_of_the_command_line(csv, result, tmp_path):
     result.to_json(tmp_path / "result.json")
     again = rigcal.Result.load(tmp_path / "result.json")
     pd.testing.assert_frame_equal(again.parameters, result.parameters, check_exact=True)
-    with pytest.raises(rigcal.InputError, match="read from JSON"):
+    with pytest.raises(rigcal.InputError, match="loaded from JSON"):
         again.table()
 
 

@@ -135,7 +135,7 @@ def test_scenarios_and_sources():
 @pytest.mark.parametrize("operation", [_wire.job, _wire.cancel, _wire.delete_job, _wire.subscribe,
                                        _wire.result, lambda job: _wire.report(job, False)])
 def test_ids_of_jobs(operation):
-    with pytest.raises(rigcal.InputError, match="job_id is 99; give an id as the service tells it"):
+    with pytest.raises(rigcal.InputError, match="job_id is 99; give an id of the service"):
         next(operation(99))
 
 

@@ -154,7 +154,7 @@ TEST_F(CalibrateCommand, ParameterThatNothingExcitesIsNamed) {
   const std::string base = "calibrate " + out + " --rig " + rig + " --to 3 --no-refine ";
   const ProgramRun run = run_rigcal(base + "--json " + folder_.file("r.json"));
   EXPECT_NE(run.exit_code, 1) << run.err;
-  expect_parts(run.out, {"1.K has no effect on these recordings", "not seen by the data"});
+  expect_parts(run.out, {"1.K has no effect on these recordings", "not identifiable"});
   const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
   EXPECT_GE(result.null_directions_size(), 1);
   bool found = false;

@@ -136,7 +136,7 @@ TEST(ChartFigure, ReducesToSpikesAndGapsAndSaysSo) {
     EXPECT_LT(x[k], 6.0);
   }
   EXPECT_GT(gaps, 0);
-  expect_parts(html, {"10001 rows of data, reduced: of every 100 rows the first, lowest"});
+  expect_parts(html, {"10001 rows of data, reduced: for every 100 rows the first, lowest"});
   EXPECT_EQ(chart_figure({.name = "run", .charts = {recorded()}}).find("reduced"),
             std::string::npos);
 }
@@ -179,7 +179,7 @@ TEST(ChartFigure, DrawsWhatIsHeldBackAtTheEndOfTheAxis) {
   chart.series[0].y[7003] = 1.0;
   const auto tick = [](const Chart& drawn) { return svg_chart(drawn).find(">1000</text>"); };
   EXPECT_EQ(tick(chart), std::string::npos);
-  ChartSeries held{"held back", "residual", chart.series[0].x, {}, true, MarkerShape::kDiamond};
+  ChartSeries held{"rejected", "residual", chart.series[0].x, {}, true, MarkerShape::kDiamond};
   held.y.assign(held.x.size(), kNaN);
   held.y[7003] = 1000.0;
   held.aside = true;

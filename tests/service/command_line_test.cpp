@@ -208,7 +208,7 @@ TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
   const std::string blind =
       folder.write("blind.textproto", good.substr(0, good.find("recording {")));
   expect_refused("calibrate " + recording + " --rig " + blind,
-                 {"blind.textproto", "add recording { }"});
+                 {"blind.textproto", "has no recording { }"});
 }
 
 TEST(CommandLine, BadOptionsAreRefused) {
@@ -225,7 +225,7 @@ TEST(CommandLine, BadOptionsAreRefused) {
       {"/nowhere/run.csv", "cannot be opened"});
   expect_refused(base + "--segments 3", {"no segment 3"});
   expect_refused(base + "--from 5", {"widen --from"});
-  expect_refused(base + "--from 2 --to 1", {"--from must lie before --to"});
+  expect_refused(base + "--from 2 --to 1", {"--from must be less than --to"});
   expect_refused(base + "--json " + recording, {"is an input"});
   expect_refused(base + "--json /nowhere/x.json --quiet", {"/nowhere/x.json", "does not exist"});
   const ProgramRun run = run_rigcal(base + "--residual wrong");
@@ -276,8 +276,10 @@ TEST(CommandLine, InfoLeavesOutWhatIsFixedAtZero) {
   }
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
   const std::string count = std::to_string(lines(all.out) - lines(brief.out) + 2);
-  expect_parts(brief.out,
-               {"\n" + count + " more are fixed, at zero or without effect; --all lists them.\n"});
+  expect_parts(
+      brief.out,
+      {"\n" + count +
+       " more parameters are fixed, at zero, or without effect; add --all to list them.\n"});
   EXPECT_EQ(all.out.find("without effect"), std::string::npos);
 }
 

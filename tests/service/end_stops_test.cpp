@@ -171,7 +171,7 @@ class EndStopCommands : public ::testing::Test {
 TEST_F(EndStopCommands, CheckFindsNothingWrong) {
   const ProgramRun run = run_rigcal("check " + recording_ + " --rig " + rig_);
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  expect_parts(run.out, {"Nothing wrong was found.", "pivot.restitution"});
+  expect_parts(run.out, {"No problems found.", "pivot.restitution"});
 }
 
 TEST_F(EndStopCommands, CheckTellsReadingsBeyondAStop) {

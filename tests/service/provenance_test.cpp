@@ -130,13 +130,13 @@ TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
   elsewhere.write("p.json", replaced(contents_of(file("p.json")), file("p.csv"), "/gone/p.csv"));
   const ProgramRun lost = run("repeat --quiet " + elsewhere.file("p.json"));
   EXPECT_EQ(lost.exit_code, 1);
-  expect_parts(lost.err, {"p.json: the recording '/gone/p.csv'", "give it"});
+  expect_parts(lost.err, {"p.json: the recording \"/gone/p.csv\"", "give it"});
   elsewhere.write("p.csv", contents_of(file("p.csv")));
   EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json")).exit_code, 0);
   elsewhere.write("p.csv", contents_of(file("p.csv")) + "\n");
   const ProgramRun changed = run("repeat --quiet " + elsewhere.file("p.json"));
   EXPECT_EQ(changed.exit_code, 1);
-  expect_parts(changed.err, {"p.csv: has other content", "--changed-data"});
+  expect_parts(changed.err, {"p.csv: differs in content", "--changed-data"});
   EXPECT_EQ(run("repeat --quiet --changed-data " + elsewhere.file("p.json")).exit_code, 0);
   EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv")).exit_code, 0);
   const ProgramRun more =

@@ -103,7 +103,7 @@ TEST(RecordingCommands, WrongInputIsRefusedWithTheRemedy) {
   refused("info " + folder.file("short.mcap"), {"short.mcap", "too short", "give a recording"});
   folder.write("run.csv", "time,angle\n0,1\n1,2\n");
   refused("export " + folder.file("run.csv") + " --out " + folder.file("a.csv"),
-          {"run.csv", "no recording of rigcal-daq (MCAP) and no rig file", "--rig RIG"});
+          {"run.csv", "neither a rigcal-daq recording (MCAP) nor a rig file", "--rig RIG"});
   for (const char* ending : {".mat", ".h5"}) {
     refused("info none" + std::string(ending), {"cannot be opened", "No such file"});
   }

@@ -30,8 +30,8 @@ TEST(ResultHead, OnlyCalibrationsAreRepeated) {
   const ProgramRun run = run_rigcal("repeat " + folder.write("c.json", kCompared));
   EXPECT_EQ(run.exit_code, 1);
   expect_parts(run.err, {"c.json: is a result of 'rigcal compare'",
-                         "only results of 'rigcal "
-                         "calibrate' and of jobs",
+                         "only results of \"rigcal "
+                         "calibrate\" and of jobs",
                          "rigcal compare run 1.csv --rig t1.textproto"});
   EXPECT_EQ(run.err.find("type.googleapis"), std::string::npos) << run.err;
 }

@@ -186,20 +186,21 @@ TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
 TEST(CalibrationPage, SaysWhatTheDataDoNotTell) {
   const std::string html = calibration_page(correlated_calibration(), prepared_context());
   expect_parts(html, {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
-                      "A.m cannot be told from zero", ">1.7</td>", ">0.0000060</td>", "A.m (0.8)",
+                      "A.m is compatible with zero", ">1.7</td>", ">0.0000060</td>", "A.m (0.8)",
                       "Correlation of the estimates"});
   // A parameter without effect is its own null direction, without partners.
   estimator::Calibration lone = correlated_calibration();
   lone.null_directions = {{"A.m has no effect", Eigen::Vector2d(0.0, 1.0)}};
   lone.initial_null_directions = lone.null_directions;
   const std::string lone_html = calibration_page(lone, prepared_context());
-  expect_parts(lone_html, {"<b>A.m has no effect</b>.", "The same was not seen before the fit"});
+  expect_parts(lone_html, {"<b>A.m has no effect</b>.", "The same directions were unidentifiable"});
   EXPECT_EQ(lone_html.find("any multiple"), std::string::npos);
   estimator::Calibration clear = correlated_calibration();
   clear.null_directions.clear();
   clear.parameters[1].standard_deviation = 0.01;
   clear.parameters[1].half_interval = 0.02;
-  expect_parts(calibration_page(clear, prepared_context()), {"determine every free parameter"});
+  expect_parts(calibration_page(clear, prepared_context()),
+               {"Every free parameter is identifiable"});
 }
 
 TEST(CalibrationPage, TellsTheQualityOfTheDataAndTheOptions) {
@@ -227,7 +228,7 @@ TEST(CalibrationPage, TellsTheQualityOfTheDataAndTheOptions) {
 // stage share a name in the legend.
 TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   estimator::Calibration c = prepared_calibration();
-  EXPECT_EQ(calibration_page(c, prepared_context()).find("do not compare"), std::string::npos);
+  EXPECT_EQ(calibration_page(c, prepared_context()).find("cannot be compared"), std::string::npos);
   c.refined = true;
   c.refinement_termination = estimator::Termination::kMaxIterations;
   const auto add = [&](int iteration, int solve, const char* stage) {
@@ -243,8 +244,9 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   for (const int k : {4, 5}) add(k, 2, "with the rig's friction");
   const std::string page = calibration_page(c, prepared_context());
   const std::string html = without_scripts(page);
-  expect_parts(html, {"Not converged", "mean something only at an optimum",
-                      "Costs of different ones do not compare", "Their costs do not compare"});
+  expect_parts(html,
+               {"Not converged", "are valid only at an optimum",
+                "Costs of different stages cannot be compared", "Their costs cannot be compared"});
   EXPECT_EQ(count_of(html, ">with friction smoothed</text>"), 1);
   EXPECT_EQ(count_of(html, ">with the rig&#39;s friction</text>") +
                 count_of(html, ">with the rig's friction</text>"),
@@ -266,10 +268,10 @@ TEST(CalibrationPage, HasACaptionForEveryFigure) {
   EXPECT_EQ(count_of(html, "<figure>"), count_of(html, "</figcaption>"));
   EXPECT_EQ(count_of(html, "<figure>"), count_of(page, "<script type=\"application/json\""));
   EXPECT_EQ(count_of(html, "<figcaption></figcaption>"), 0);
-  expect_parts(page, {"<figcaption>run &amp; more.csv, 20 s to 30 s: what the encoders read",
+  expect_parts(page, {"<figcaption>run &amp; more.csv, 20 s to 30 s: encoder readings",
                       "<figcaption>Joint estimation: cost after each iteration.",
-                      "<figcaption>How errors of two estimates go together",
-                      "<figcaption>What was used of run &amp; more.csv along time",
+                      "<figcaption>Correlation between the errors of two estimates",
+                      "<figcaption>Used samples of run &amp; more.csv over time",
                       "<span class=\"hint\">10001 rows of data.</span>", "Save SVG",
                       "from [s],to [s],what,samples used\\u000a"});
 }
@@ -437,7 +439,7 @@ TEST(ResultTable, BeginsWithTheVerdict) {
   estimator::Calibration calibration = judged_calibration();
   const std::string text = format_calibration(calibration, 0.25);
   EXPECT_EQ(text.find("The model does not hold: pieces disagree (Q 412 on 60).\n"), 0U) << text;
-  expect_parts(text, {"by noise alone 0.0011e-3", "known better together", "B.J_zz / 1.K",
+  expect_parts(text, {"from noise only 0.0011e-3", "well-identified combinations", "B.J_zz / 1.K",
                       "kg·m²/(N·m/V)", "Converged"});
   calibration.verdict = {estimator::VerdictKind::kExplainsNothing, "the model explains nothing"};
   expect_parts(format_calibration(calibration, 0.25), {"NO RESULT"});
@@ -448,8 +450,9 @@ TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
   const std::size_t verdict = html.find("The model does not hold: pieces disagree");
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(verdict, html.find("Joint estimation"));
-  expect_parts(html, {"Pieces disagree", "B.J_zz by piece", "all together",
-                      "from the scatter between pieces", "Known better together", "B.J_zz / 1.K"});
+  expect_parts(html,
+               {"Pieces disagree", "B.J_zz by piece", "all together",
+                "from the scatter between pieces", "Well-identified combinations", "B.J_zz / 1.K"});
   EXPECT_EQ(without_scripts(html).find("nan"), std::string::npos);
   expect_parts(html, {"standard deviations wide to either side (B.J_zz)"});
   EXPECT_EQ(calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),

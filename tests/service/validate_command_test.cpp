@@ -45,7 +45,7 @@ TEST_F(ValidateCommand, JudgesGivenParameters) {
         run_rigcal("validate " + input() + "--parameters " + result(inertia) + " --json " +
                    folder_.file("v.json") + " --plot " + folder_.file("v.html") + " " + options);
     EXPECT_EQ(run.exit_code, 0) << run.err;
-    expect_parts(run.out, {"Parameters kept: ", "r.json", "pivot", "RMSE/noise", "initial state"});
+    expect_parts(run.out, {"Fixed parameters: ", "r.json", "pivot", "RMSE/noise", "initial state"});
     expect_parts(contents_of(folder_.file("v.html")), {"Validation of pendulum", "</html>"});
     const auto message = read<rigcal::v1::ValidationResult>(folder_.file("v.json"));
     EXPECT_EQ(message.kind(), "physical");
@@ -70,7 +70,7 @@ TEST_F(ValidateCommand, TellsWhatItCannotUse) {
     EXPECT_EQ(run.out, "");
     expect_parts(run.err, parts);
   };
-  refused("--parameters fysical", {"--parameters", "fysical", "neither physical nor shadow"});
+  refused("--parameters fysical", {"--parameters", "fysical", "neither physical, shadow"});
   refused("--parameters gone.json", {"gone.json"});
   refused("--parameters " + rig_, {"rig-pendulum.textproto: is no JSON"});
   refused("--window 1e-3", {"samples", "longer pieces"});

@@ -69,7 +69,7 @@ void print_job(const JobInfo& info) {
             << '\n';
   if (info.start_count() > 1) {
     std::cout << "  started " << info.start_count()
-              << " times, as the service stopped while it ran\n";
+              << " times, because the service stopped while it ran\n";
   }
   if (!info.error().empty()) std::cout << "  " << proto::printable(info.error()) << '\n';
 }
@@ -194,10 +194,11 @@ void run_with(CLI::App& command, const std::shared_ptr<JobOptions>& options, Wor
 }  // namespace
 
 void add_jobs(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("jobs", "Calibrations of a calibration service");
+  CLI::App* command =
+      app.add_subcommand("jobs", "List or delete the jobs of a calibration service");
   const auto options = std::make_shared<JobOptions>();
-  auto* id = command->add_option("id", options->id,
-                                 "One job, or how its id begins; default: list them all");
+  auto* id =
+      command->add_option("id", options->id, "Job id or its beginning; default: list all jobs");
   id->type_name("JOB");
   command->add_flag("--delete", options->remove, "Delete it, with its result")->needs(id);
   command->add_flag("--json", options->json, "Print JSON");

@@ -118,11 +118,11 @@ JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet,
 ExitCode report_end(const JobInfo& info) {
   if (info.state() == rigcal::v1::JOB_DONE) return kDone;
   if (!proto::has_ended(info)) {
-    std::cerr << "rigcal: job '" << info.job_id() << "' goes on; rigcal watch " << info.job_id()
+    std::cerr << "rigcal: job \"" << info.job_id() << "\" continues; rigcal watch " << info.job_id()
               << " follows it again, rigcal cancel " << info.job_id() << " ends it\n";
     return kInterrupted;
   }
-  std::cerr << "rigcal: job '" << info.job_id() << "' "
+  std::cerr << "rigcal: job \"" << info.job_id() << "\" "
             << (info.state() == rigcal::v1::JOB_CANCELLED ? "was cancelled" : "failed")
             << (info.error().empty() ? "" : ": " + proto::printable(info.error())) << '\n';
   return kServiceTrouble;

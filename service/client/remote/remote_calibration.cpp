@@ -102,7 +102,7 @@ void cancel(ServiceClient& client, const std::string& job_id) {
   ServiceRequest request;
   request.mutable_cancel_job()->set_job_id(job_id);
   client.call(request);
-  std::cerr << "rigcal: job '" << job_id << "' is being cancelled\n";
+  std::cerr << "rigcal: job \"" << job_id << "\" is being cancelled\n";
 }
 
 ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
@@ -142,9 +142,9 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
 /// Checks the local files before anything is sent.
 void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
   if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
-    throw proto::InputError("--job '" + remote.job_id +
-                            "': an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot "
-                            "first");
+    throw proto::InputError(
+        "--job \"" + remote.job_id +
+        "\": an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
   }
   Rig rig = load_rig(options.rig);
   apply_values(read_parameter_values(options.values), rig.mechanism);
@@ -163,12 +163,12 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
   remote.server.host_port.clear();
   add_service_options(command, remote.server)
       ->envname("")
-      ->description("Calibrate on the service there; recordings may be session:ID");
+      ->description("Calibrate on the service at this address; recordings may be session:ID");
   const std::string group = "Service";
-  command.add_option("--job", remote.job_id, "Id of the job; default: named by its content")
+  command.add_option("--job", remote.job_id, "Job id; default: a hash of its content")
       ->type_name("JOB")
       ->group(group);
-  command.add_flag("--detach", remote.detach, "Print the job's id and leave; see watch, result")
+  command.add_flag("--detach", remote.detach, "Print the job's id and exit; see watch, result")
       ->group(group);
   command
       .add_flag("--skip-cross-validation", remote.skip_cross_validation,
@@ -180,7 +180,8 @@ ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions
                             const ResultFiles& files) {
   if (files.trajectories) {
     throw proto::InputError(
-        "--trajectories: a service keeps none; leave it out, or calibrate here, without --server");
+        "--trajectories: a service stores no trajectories; omit it, or calibrate locally without "
+        "--server");
   }
   check_inputs(remote, options);
   return with_service(remote.server,

@@ -43,9 +43,10 @@ ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id
   request.mutable_get_result()->set_job_id(job_id);
   const ServiceReply reply = client.call(request);
   if (!reply.job_result().has_cross_validation()) {
-    throw proto::InputError("job '" + job_id +
-                            "' has no cross-validation: it has one recording, was told to skip it, "
-                            "or the notes of its result say why");
+    throw proto::InputError(
+        "job \"" + job_id +
+        "\" has no cross-validation: it has only one recording, cross-validation was skipped, or a "
+        "note in its result gives the reason");
   }
   print_json(reply.job_result().cross_validation());
   return reply.job_result().cross_validation().converged() ? kDone : kNotConverged;
@@ -111,7 +112,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
       ->needs(json);
   command
       ->add_option("--truth", options->truth,
-                   "Print the estimates beside what this simulation file of rigcal-sim says")
+                   "Compare the estimates with the true values in this rigcal-sim file")
       ->type_name("FILE")
       ->excludes(json);
   add_rig_files(*command, options->files);

@@ -33,7 +33,8 @@ ServiceClient::ServiceClient(const ServiceEndpoint& endpoint)
   ServiceRequest hello;
   hello.mutable_hello()->set_protocol_version(proto::kServiceVersion);
   hello.mutable_hello()->set_client(std::string("rigcal ") + RIGCAL_VERSION);
-  if (!call(hello).has_welcome()) throw proto::InputError("the service does not greet back");
+  if (!call(hello).has_welcome())
+    throw proto::InputError("the service did not answer Hello with Welcome");
 }
 
 std::optional<ServiceReply> ServiceClient::receive(int timeout_ms) {
@@ -43,7 +44,7 @@ std::optional<ServiceReply> ServiceClient::receive(int timeout_ms) {
     std::vector<proto::Frame> frames;
     const proto::Status fed = decoder_.feed(std::span(input_).first(count), frames);
     if (!fed.ok())
-      throw proto::InputError("the service breaks the protocol: " + fed.error().detail);
+      throw proto::InputError("the service violates the protocol: " + fed.error().detail);
     for (proto::Frame& frame : frames) frames_.push_back(std::move(frame));
   }
   ServiceReply reply;
@@ -51,7 +52,7 @@ std::optional<ServiceReply> ServiceClient::receive(int timeout_ms) {
   frames_.pop_front();
   const auto parsed = proto::parse_frame(frame, proto::service_reply_limits(), reply);
   if (!parsed.ok()) {
-    throw proto::InputError("the service breaks the protocol: " + parsed.error().detail);
+    throw proto::InputError("the service violates the protocol: " + parsed.error().detail);
   }
   return reply;
 }
@@ -93,8 +94,8 @@ CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address) {
   const std::string group = "Service";
   auto* server =
       command.add_option("--server", address.host_port,
-                         "The service; default unix:$XDG_RUNTIME_DIR/rigcald.sock if it is there, "
-                         "else unix:/run/rigcald/rigcald.sock");
+                         "Address of the service; default unix:$XDG_RUNTIME_DIR/rigcald.sock if it "
+                         "exists, else unix:/run/rigcald/rigcald.sock");
   server->envname("RIGCAL_SERVER")->type_name("unix:/PATH|HOST:PORT")->group(group);
   auto* certificate = command.add_option("--tls-cert", address.tls.certificate,
                                          "This client's certificate, PEM; turns TLS on");

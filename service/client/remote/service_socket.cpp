@@ -90,9 +90,9 @@ ServiceEndpoint make_service_endpoint(const ServiceAddress& address) {
                            nullptr};
   if (proto::wants_tls(address.tls)) {
     if (!endpoint.place.unix_path.empty()) {
-      throw proto::InputError(address.host_port +
-                              ": a Unix socket speaks no TLS; leave out --tls-cert, --tls-key and "
-                              "--tls-ca");
+      throw proto::InputError(
+          address.host_port +
+          ": a Unix socket does not use TLS; omit --tls-cert, --tls-key and --tls-ca");
     }
     endpoint.tls = std::make_shared<asio::ssl::context>(proto::make_client_tls(address.tls));
   }
@@ -145,9 +145,9 @@ void ServiceSocket::fail(const std::string& what) const {
   // A TLS service closes the connection if the client does not start TLS. It rejects the client's
   // certificate before it sends anything else.
   if (heard_) {
-    text += "; nothing is lost by trying again";
+    text += "; it is safe to retry";
   } else if (!tls_) {
-    text += "; if it asks for TLS, give --tls-cert, --tls-key and --tls-ca";
+    text += "; if the service requires TLS, give --tls-cert, --tls-key and --tls-ca";
   }
   throw ConnectionFault(text);
 }

@@ -80,8 +80,7 @@ void print_session(const SessionInfo& info) {
   for (const auto& [key, value] : info.metadata())
     std::cout << "  " << printable(key) << ": " << printable(value) << '\n';
   if (info.interrupted()) {
-    std::cout << "  interrupted: nobody declared the end of this run; its recorder died, or never "
-                 "came back\n";
+    std::cout << "  interrupted: the recorder stopped or disconnected without ending the run\n";
   }
   if (!info.problem().empty()) std::cout << "  trouble: " << printable(info.problem()) << '\n';
 }
@@ -131,15 +130,16 @@ ExitCode one(ServiceClient& client, SessionsOptions options) {
 }  // namespace
 
 void add_sessions(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("sessions", "Recordings that a calibration service holds");
+  CLI::App* command = app.add_subcommand(
+      "sessions", "List, download, end or delete the recordings of a calibration service");
   const auto options = std::make_shared<SessionsOptions>();
-  command
-      ->add_option("id", options->id, "One session, or how its id begins; default: list them all")
+  command->add_option("id", options->id, "Session id or its beginning; default: list all sessions")
       ->type_name("SESSION");
   auto* fetched = command->add_option("--fetch", options->fetch, "Write its recording to a file");
   fetched->type_name("FILE");
-  auto* ended = command->add_flag("--end", options->end,
-                                  "Close it with what has arrived; its rig will not come back");
+  auto* ended = command->add_flag(
+      "--end", options->end,
+      "Close an open session whose rig will not reconnect; keeps the received data");
   auto* removed = command->add_flag("--delete", options->remove, "Delete it");
   command->add_flag("--json", options->json, "Print JSON");
   fetched->excludes(ended)->excludes(removed);
@@ -147,7 +147,7 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
   add_service_options(*command, options->server);
   command->callback([options, &exit_code] {
     if (options->id.empty() && (options->end || options->remove || !options->fetch.empty())) {
-      throw proto::InputError("name a session");
+      throw proto::InputError("--fetch, --end and --delete need the id of a session");
     }
     exit_code = with_service(options->server, [&](ServiceClient& client) {
       return options->id.empty() ? list(client, *options) : one(client, *options);

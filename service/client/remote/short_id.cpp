@@ -34,16 +34,16 @@ std::string complete_id(const std::string& kind, const std::string& text,
   }
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) {
-    throw proto::InputError("there is no " + kind + " '" + text + "', and none begins so; rigcal " +
-                            kind + "s lists them");
+    throw proto::InputError("there is no " + kind + " \"" + text +
+                            "\", and no id begins with it; rigcal " + kind + "s lists them");
   }
   std::string some;
   for (std::size_t k = 0; k < std::min(fitting.size(), kListedMax); ++k) {
     some += (k == 0 ? "" : ", ") + fitting[k];
   }
-  throw proto::InputError("'" + text + "' begins the names of " + std::to_string(fitting.size()) +
-                          " " + kind + "s (" + some + (fitting.size() > kListedMax ? ", …" : "") +
-                          "); write more of it");
+  throw proto::InputError("\"" + text + "\" matches " + std::to_string(fitting.size()) + " " +
+                          kind + "s (" + some + (fitting.size() > kListedMax ? ", …" : "") +
+                          "); give more characters");
 }
 
 std::string find_session(ServiceClient& client, const std::string& written) {

@@ -31,7 +31,7 @@ def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
         recordings = [recordings]
     listed = list(recordings)
     if not listed:
-        raise InputError("no recording was given; name a file or give a table")
+        raise InputError("no recording was given; give a file or a table")
     for index, recording in enumerate(listed):
         if not isinstance(recording, (str, os.PathLike, pd.DataFrame, Mapping)):
             raise InputError(f"recording {index + 1} is a {type(recording).__name__}; give a path, "
@@ -61,7 +61,7 @@ def columns_of(recording: RecordingLike, name: str,
     if isinstance(recording, pd.DataFrame):
         if recording.columns.duplicated().any():
             twice = recording.columns[recording.columns.duplicated()][0]
-            raise InputError(f"{name}: two columns are called '{twice}'; rename one")
+            raise InputError(f"{name}: two columns have the name '{twice}'; rename one")
         if recording.index.name is not None and recording.index.name not in recording.columns:
             recording = recording.reset_index()
     columns = {}
@@ -69,7 +69,7 @@ def columns_of(recording: RecordingLike, name: str,
         values = np.asarray(recording[column])
         if values.ndim != 1:
             raise InputError(f"{name}: column '{column}' has the shape {values.shape}; give one "
-                             "number a row")
+                             "number per row")
         if np.issubdtype(values.dtype, np.number) or values.dtype == bool:
             columns[str(column)] = values.astype(float)
         elif values.dtype == object:
@@ -79,10 +79,10 @@ def columns_of(recording: RecordingLike, name: str,
                 pass
         if str(column) in needed and str(column) not in columns:
             raise InputError(f"{name}: column '{column}' holds {_kind_of(values)}; give numbers "
-                             "(pandas.to_numeric makes them of texts)")
+                             "(pandas.to_numeric converts texts)")
     if not columns:
-        raise InputError(f"{name}: no column holds numbers; give columns of floats, times in seconds "
-                         "or as the rig file says")
+        raise InputError(f"{name}: no column holds numbers; give columns of floats, with times in "
+                         "seconds or in the unit of the rig file")
     return columns
 
 
@@ -134,14 +134,14 @@ def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
     whole = all(isinstance(index, (int, float, np.number)) and float(index).is_integer()
                 and index >= 0 for index in listed)
     if not listed or not whole:
-        raise InputError(f"segments: {segments!r} are no indices; give numbers from 0 on")
+        raise InputError(f"segments: {segments!r} are not indices; give integers from 0")
     return [int(index) for index in listed]
 
 
 def positive(value: float, what: str, unit: str = "") -> float:
     taken = number(value, what)
     if not (math.isfinite(taken) and taken > 0.0):
-        raise InputError(f"{what} is {value}; give a number above zero{unit}")
+        raise InputError(f"{what} is {value}; give a number > 0{unit}")
     return taken
 
 
@@ -177,12 +177,12 @@ def set_parameters(request: Any, parameters: ParametersLike) -> None:
         request.edits.start = assignments(parameters, "parameters")
     elif not isinstance(parameters, (str, os.PathLike)):
         raise InputError(f"parameters is {shown(parameters)}; give physical or shadow, a Result, "
-                         "the file of one, or numbers by name")
+                         "a result file, or numbers by name")
     else:
         path = os.fspath(parameters)
         if not path.endswith(".json") and not os.path.exists(path):
-            raise InputError(f"parameters: '{path}' is neither physical nor shadow, nor the file of "
-                             "a result")
+            raise InputError(f"parameters: '{path}' is neither physical, shadow, nor a result "
+                             "file")
         request.read_values(path)
 
 
@@ -196,7 +196,7 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
     if step is not None:
         options.step = positive(step, "step", " [s]")
         if not 1e-7 <= options.step <= 1.0:
-            raise InputError(f"step is {step} s; give one from 1e-7 s to 1 s")
+            raise InputError(f"step is {step} s; give a step from 1e-7 s to 1 s")
     if acceleration_noise is not None:
         options.acceleration_noise = positive(acceleration_noise, "acceleration_noise")
     if filter_cutoff is not None:
@@ -212,7 +212,7 @@ def set_options(options: Any, *, step: Optional[float], refine: bool, as_is: boo
         if value is None:
             continue
         if not (math.isfinite(number(value, name)) and value >= 0.0):
-            raise InputError(f"{name} is {value}; give a number from zero on")
+            raise InputError(f"{name} is {value}; give a number ≥ 0")
         setattr(options, name, float(value))
     if residual is not None:
         options.residual = word(residual, "residual", ("implicit", "explicit"))
@@ -241,7 +241,7 @@ def make_request(recordings: Optional[RecordingsLike], rig: RigLike, *,
     selection.start = -math.inf if from_ is None else number(from_, "from_")
     selection.end = math.inf if to is None else number(to, "to")
     if not selection.start < selection.end:
-        raise InputError("from_ must lie before to")
+        raise InputError("from_ must be less than to")
     selection.segments = list_segments(segments)
     taken: set[str] = set()
     for index, recording in enumerate([] if recordings is None else list_recordings(recordings)):

@@ -62,17 +62,17 @@ def read_address(text: Optional[str], cert: Any, key: Any, ca: Any) -> Address:
     if text is None:
         text = os.environ.get("RIGCAL_SERVER") or _default_place()
     if not isinstance(text, str):
-        raise InputError(f"address is {shown(text)}; give HOST:PORT or unix:/PATH as a text")
+        raise InputError(f"address is {shown(text)}; give HOST:PORT or unix:/PATH as a string")
     files = [cert, key, ca]
     if any(files) and not all(files):
         raise InputError("TLS needs all of tls_cert, tls_key and tls_ca")
     if text.startswith("unix:"):
         if any(files):
-            raise InputError(f"{text}: a Unix socket has no TLS; leave out tls_cert, tls_key, tls_ca")
+            raise InputError(f"{text}: a Unix socket does not use TLS; omit tls_cert, tls_key, tls_ca")
         return Address(text, "", 0, text[len("unix:"):], None)
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65535:
-        raise InputError(f"'{text}' is no address; write HOST:PORT or unix:/PATH")
+        raise InputError(f"'{text}' is not an address; write HOST:PORT or unix:/PATH")
     context = _tls_context(cert, key, ca) if all(files) else None
     return Address(text, host.strip("[]"), int(port), "", context)
 
@@ -100,7 +100,7 @@ def unreachable(address: Address, error: Exception) -> ConnectionError:
 
 def broken(address: Address) -> ConnectionError:
     return ConnectionError(f"{address.text}: the service closed the connection; a job that was "
-                           "submitted goes on")
+                           "submitted continues")
 
 
 def frame(request: pb.ServiceRequest) -> bytes:
@@ -111,7 +111,7 @@ def frame(request: pb.ServiceRequest) -> bytes:
 def frame_length(head: bytes) -> int:
     length: int = struct.unpack("<I", head)[0]
     if length > REPLY_BYTES_MAX:
-        raise ConnectionError(f"a reply of {length} bytes: this is no service of rigcal")
+        raise ConnectionError(f"a reply of {length} bytes: this is not a rigcal service")
     return length
 
 
@@ -119,7 +119,7 @@ def parse_reply(payload: bytes) -> pb.ServiceReply:
     try:
         reply: pb.ServiceReply = pb.ServiceReply.FromString(payload)
     except DecodeError:
-        raise ConnectionError("a reply that cannot be read: this is no service of rigcal") from None
+        raise ConnectionError("an unreadable reply: this is not a rigcal service") from None
     return reply
 
 
@@ -150,7 +150,7 @@ def hello() -> Operation:
 
 def _id(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise InputError(f"{what} is {shown(value)}; give an id as the service tells it, a text")
+        raise InputError(f"{what} is {shown(value)}; give an id of the service, a string")
     return value
 
 
@@ -226,7 +226,7 @@ def _content_of(recording: RecordingLike, name: str, needed: Sequence[str]) -> b
         try:
             return Path(recording).read_bytes()
         except OSError as error:
-            raise InputError(f"{name}: {error.strerror}; name a recording") from None
+            raise InputError(f"{name}: {error.strerror}; give the path of a recording") from None
     columns = columns_of(recording, name, needed)
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError(f"{name}: columns differ in length; give columns of one length")

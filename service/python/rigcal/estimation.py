@@ -99,7 +99,7 @@ def crossvalidate(recordings: RecordingsLike, rig: RigLike, *, by: Optional[str]
     if sum(given is not None for given in (by, pieces, piece_length)) > 1:
         from rigcal.errors import InputError
 
-        raise InputError("by, pieces and piece_length exclude one another; give one")
+        raise InputError("only one of by, pieces and piece_length can be given")
     length = 0.0 if piece_length is None else positive(piece_length, "piece_length", " [s]")
     parts = count(pieces, "pieces", 1000)
     handle = _run(lambda monitor: _rigcal.crossvalidate(request, chosen, parts, length, monitor),
@@ -152,7 +152,7 @@ def check(recordings: RecordingsLike, rig: RigLike, *, parameters: ParametersLik
     text, table, reason = _run(lambda monitor: _rigcal.check(request, monitor), progress, threads)
     document = json.loads(text)
     if reason:
-        document["notes"] = [f"what the recordings can tell is not known: {reason}"]
+        document["notes"] = [f"identifiability could not be predicted: {reason}"]
     return Examination(document, text=text, table=table)
 
 

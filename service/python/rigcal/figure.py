@@ -25,7 +25,7 @@ def _pyplot() -> Any:
         import matplotlib.pyplot as pyplot
     except ImportError:
         raise ImportError("plots need matplotlib: pip install matplotlib, or result.report(path) "
-                          "for a page that needs nothing") from None
+                          "for a page without dependencies") from None
     return pyplot
 
 
@@ -66,7 +66,7 @@ def _draw_trajectories(figure: Any, result: Result, chosen: Sequence[int]) -> No
             measured = trajectory.measured[::every, k]
             simulated = trajectory.simulated[::every, k]
             motion, error = axes[2 * k, column], axes[2 * k + 1, column]
-            motion.plot(time, measured, color=_MEASURED, linewidth=2.2, label="read")
+            motion.plot(time, measured, color=_MEASURED, linewidth=2.2, label="measured")
             motion.plot(time, simulated, color=_SIMULATED, linewidth=0.9, label="simulated")
             error.plot(time, 1e3 * (measured - simulated), color=_RESIDUAL, linewidth=0.7)
             error.axhline(0.0, color="black", linewidth=0.4)
@@ -99,7 +99,7 @@ def _draw_intervals(axis: Any, result: Result) -> None:
     axis.hlines(places, smallest / 1.5, 1.5 * largest, color="#dddddd", linewidth=0.8)
     axis.plot(relative[known], places[known], "o", color=_SIMULATED, markersize=5)
     for place in places[~known]:
-        axis.annotate("not seen", (1.4 * largest, place), ha="right", va="center", color=_RESIDUAL,
+        axis.annotate("not identifiable", (1.4 * largest, place), ha="right", va="center", color=_RESIDUAL,
                       fontsize="small")
     labels = [f"{name} = {_rigcal.format_measured(number, deviation)[0]} {unit}"
               + (" (at its bound)" if bound else "")
@@ -107,5 +107,5 @@ def _draw_intervals(axis: Any, result: Result) -> None:
                   frame.index, value, frame["standard_deviation"], frame["unit"],
                   frame["at_bound"])]
     axis.set_yticks(places, labels, fontsize="small")
-    axis.set_xlabel("half of the 95 % interval [% of the value]")
+    axis.set_xlabel("half width of the 95 % interval [% of the value]")
     axis.spines[["top", "right"]].set_visible(False)

@@ -56,7 +56,7 @@ def load_recording(recording: RecordingLike, rig: RigLike, *, from_: float | Non
         InputError: for invalid input; the message gives file, line, field and remedy.
     """
     if isinstance(recording, (list, tuple)):
-        raise InputError("load_recording takes one recording; call it for each")
+        raise InputError("load_recording accepts one recording; call it once per recording")
     read = _rigcal.load_recording(
         make_request(recording, rig, from_=from_, to=to, segments=segments))
     stretches = [Segment(**segment) for segment in read.pop("segments")]

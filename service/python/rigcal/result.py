@@ -85,8 +85,7 @@ class Outcome:
     def table(self) -> str:
         """The text that `rigcal` prints."""
         if self._table is None:
-            raise InputError("there is no table of a result that was read from JSON; print "
-                             "its parameters")
+            raise InputError("a result loaded from JSON has no table; print its parameters")
         return self._table
 
     def to_json(self, path: Union[None, str, os.PathLike[str]] = None) -> str:
@@ -99,8 +98,8 @@ class Outcome:
     def report(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the page of `--plot`: one HTML file without external resources."""
         if self._page is None:
-            raise InputError("there is no report of a result that was read from JSON; calibrate "
-                             "again, or ask the service for it")
+            raise InputError("a result loaded from JSON has no report; calibrate again, or "
+                             "request it from the service")
         Path(path).write_text(self._page, encoding="utf-8")
 
     def __str__(self) -> str:
@@ -125,13 +124,13 @@ class Result(Outcome):
         try:
             document = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
-            raise InputError(f"{name}: {error.strerror}; name the JSON of a calibration") from None
+            raise InputError(f"{name}: {error.strerror}; give the JSON of a calibration") from None
         except ValueError as error:
-            raise InputError(f"{name}: is no JSON; give what rigcal calibrate --json wrote "
+            raise InputError(f"{name}: is not JSON; give the output of rigcal calibrate --json "
                              f"({error})") from None
         if not isinstance(document, dict) or "covariance" not in document:
-            raise InputError(f"{name}: parameters: holds none; give what rigcal calibrate --json "
-                             "wrote")
+            raise InputError(f"{name}: has no parameters; give the output of rigcal calibrate "
+                             "--json")
         return cls(document)
 
     @property

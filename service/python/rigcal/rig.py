@@ -18,10 +18,10 @@ def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"{os.fspath(path)}: cannot be opened: {error.strerror}; name {what} that is there"
+            f"{os.fspath(path)}: cannot be opened: {error.strerror}; give the path of {what}"
         ) from None
     except UnicodeDecodeError:
-        raise InputError(f"{os.fspath(path)}: is no text in UTF-8; name {what}") from None
+        raise InputError(f"{os.fspath(path)}: is not UTF-8 text; give {what}") from None
 
 
 class Rig:

@@ -160,7 +160,7 @@ TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
   ASSERT_TRUE(root.greet().has_welcome());
   const ServiceError refused = stranger.call(end_request("run")).error();
   EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
-  EXPECT_NE(refused.text().find("session 'run' belongs to 'account:anna'"), std::string::npos);
+  EXPECT_NE(refused.text().find("session \"run\" belongs to \"account:anna\""), std::string::npos);
   ServiceRequest inspect;
   inspect.mutable_inspect_session()->set_session_id("run");
   EXPECT_EQ(stranger.call(inspect).session_info().owner(), "account:anna");
@@ -337,7 +337,7 @@ TEST(Conversation, DeletesAnOwnersSessionWhateverOthersComputeFromIt) {
   store.runner.finish("strange");
   store.drain();
   EXPECT_EQ(store.job("waiting").state(), rigcal::v1::JOB_FAILED);
-  EXPECT_NE(store.job("waiting").error().find("there is no session 'data'"), std::string::npos);
+  EXPECT_NE(store.job("waiting").error().find("there is no session \"data\""), std::string::npos);
 }
 
 // The number of sessions has a share and a limit, and so has the memory of their metadata.
@@ -357,7 +357,7 @@ TEST(Conversation, HoldsTheSharesOfSessionsAndOfTheirMetadata) {
   store.context.limits.sessions = 100;
   store.count_use();
   store.context.limits.share.index_bytes = store.context.index.of("account:anna") + 1000;
-  EXPECT_NE(open("a3", kAnna).find("what sessions and jobs tell"), std::string::npos);
+  EXPECT_NE(open("a3", kAnna).find("the index of sessions and jobs"), std::string::npos);
   Client rig(store, kBert);
   ASSERT_TRUE(rig.call(open_request("b2")).has_session_opened()) << "it has less";
   // Existing sessions continue, even above the limit.

@@ -270,8 +270,8 @@ TEST(Endpoint, KnowsOwnersAndOperatorsByTheirCertificates) {
   submit("b", "service");
   const ProgramRun refused = rigcal("cancel b", "client");
   EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_NE(refused.err.find("job 'b' belongs to 'certificate:service', not to "
-                             "'certificate:client'"),
+  EXPECT_NE(refused.err.find("job \"b\" belongs to \"certificate:service\", not to "
+                             "\"certificate:client\""),
             std::string::npos)
       << refused.err;
   EXPECT_EQ(rigcal("cancel b", "service").exit_code, 0);
@@ -313,7 +313,8 @@ TEST(Endpoint, TellsWhyItCannotListen) {
     EXPECT_NE(output.find(why), std::string::npos) << output;
     EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1) << output;
   };
-  refused({"--listen", taken}, "end the program that does, or name another address with --listen");
+  refused({"--listen", taken},
+          "stop the program that uses it, or name another address with --listen");
   refused({"--listen", "127.0.0.1:0", "--http", taken}, "name another address with --http");
   refused({"--listen", "127.0.0.1:99999"}, "a port is a number from 0 to 65535");
   refused({"--listen", "localhost"}, "the port is missing");

@@ -237,7 +237,7 @@ TEST_F(IngestSessions, RefuseABatchThatComesAgainWithAnotherContent) {
     service_.run_storage();
     service_.run_all();
     EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
-    EXPECT_NE(rig->text.find("another content"), std::string::npos) << rig->text;
+    EXPECT_NE(rig->text.find("different content"), std::string::npos) << rig->text;
     EXPECT_EQ(rig->acknowledged, durable_before ? 0u : 1u);
     const auto again = open(id);
     service_.run_all();
@@ -274,7 +274,7 @@ TEST_F(IngestSessions, AreOpenedAgainOnlyWithTheirSecret) {
     for (const std::string& wrong :
          {std::string(), secret_of("other"), last_byte, secret_of("run").substr(0, 31)}) {
       EXPECT_EQ(find("run", wrong), nullptr);
-      EXPECT_NE(refusal_.find("not its secret"), std::string::npos) << refusal_;
+      EXPECT_NE(refusal_.find("the secret is wrong"), std::string::npos) << refusal_;
     }
     EXPECT_FALSE(rig->superseded);
     EXPECT_NE(find("run", secret_of("run")), nullptr);
@@ -413,7 +413,7 @@ TEST_F(IngestSessions, EndWhereTheirLogIsDamaged) {
   const auto again = open("run");
   service_.run_all();
   EXPECT_EQ(again->reason, SessionRefused::REASON_BAD_REQUEST);
-  EXPECT_NE(again->text.find("lost batches"), std::string::npos) << again->text;
+  EXPECT_NE(again->text.find("lost stored batches"), std::string::npos) << again->text;
   EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_STORED);
   EXPECT_EQ(info("run").sample_count(), 40u);
   EXPECT_NE(info("run").problem().find("batch 3"), std::string::npos) << info("run").problem();

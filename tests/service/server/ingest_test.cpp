@@ -168,7 +168,7 @@ TEST(Ingest, RefusesWhatCannotBeStored) {
     const char* reason;
   };
   const std::vector<Case> cases = {
-      {"hole", [](auto& r) { r = batch_request(4); }, "numbered without holes"},
+      {"hole", [](auto& r) { r = batch_request(4); }, "must be consecutive"},
       {"channels", [](auto& r) { r.mutable_sample_batch()->mutable_samples(3)->clear_valid(); },
        "differ in length"},
       {"nan",

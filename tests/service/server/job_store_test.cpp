@@ -166,7 +166,8 @@ TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
   store.submit("a1", kJobAnna);
   const ServiceError refused = fault_of(store.jobs->cancel("a1", kJobBert));
   EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
-  EXPECT_NE(refused.text().find("belongs to 'account:anna'"), std::string::npos) << refused.text();
+  EXPECT_NE(refused.text().find("belongs to \"account:anna\""), std::string::npos)
+      << refused.text();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   EXPECT_EQ(fault_of(store.jobs->cancel("running", kJobAnna)).code(), ServiceError::NOT_ALLOWED);
   EXPECT_FALSE(store.runner.runs.at("running").stopped);

@@ -144,7 +144,7 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
     StreamAcceptor second(io);
     const std::string taken = test_support::refusal([&] { listen_at(second, place, "--listen"); });
     EXPECT_NE(taken.find("cannot listen at unix:" + path), std::string::npos) << taken;
-    EXPECT_NE(taken.find("end the program that does"), std::string::npos) << taken;
+    EXPECT_NE(taken.find("stop the program that uses it"), std::string::npos) << taken;
   }
   std::filesystem::remove(path);
   std::ofstream(path) << "a file";

@@ -266,7 +266,7 @@ TEST(Protocol, HoldsBackRequestsOfAClientThatDoesNotRead) {
   for (int k = 0; k < kRequests; ++k) {
     const auto reply = greedy.receive();
     ASSERT_TRUE(reply && reply->has_error());
-    ASSERT_NE(reply->error().text().find("'none-" + std::to_string(k) + "'"), std::string::npos);
+    ASSERT_NE(reply->error().text().find("\"none-" + std::to_string(k) + "\""), std::string::npos);
   }
 }
 

@@ -90,7 +90,7 @@ TEST_F(Stored, GoesAsFarAsTheDiskDoes) {
   const auto stored = store({.batch_count = 3});
   ASSERT_TRUE(ok(stored));
   EXPECT_EQ(stored.value().sample_count, 40u);
-  EXPECT_NE(stored.value().problem.find("batch 3 is not on"), std::string::npos)
+  EXPECT_NE(stored.value().problem.find("batch 3 is missing on"), std::string::npos)
       << stored.value().problem;
 }
 

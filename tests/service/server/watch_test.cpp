@@ -124,7 +124,8 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
     EXPECT_TRUE(terminal.shows("[#")) << terminal.output();
     terminal.press_ctrl_c();
     EXPECT_EQ(terminal.wait(), 130) << terminal.output();
-    EXPECT_NE(terminal.output().find("job 'job' goes on"), std::string::npos) << terminal.output();
+    EXPECT_NE(terminal.output().find("job \"job\" continues"), std::string::npos)
+        << terminal.output();
     EXPECT_TRUE(terminal.is_as_before());
     EXPECT_EQ(terminal.output().find("\033[?25l"), std::string::npos) << "hides the cursor";
   }
@@ -133,7 +134,7 @@ TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
   EXPECT_EQ(run_rigcal("cancel job" + at(service_)).exit_code, 0);
   EXPECT_EQ(terminal.wait(), 3) << terminal.output();
-  EXPECT_NE(terminal.output().find("job 'job' was cancelled"), std::string::npos)
+  EXPECT_NE(terminal.output().find("job \"job\" was cancelled"), std::string::npos)
       << terminal.output();
   EXPECT_TRUE(terminal.is_as_before());
 }
@@ -144,8 +145,7 @@ TEST_F(Watch, TellsThatTheServiceIsGone) {
   ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
   service_.kill();
   EXPECT_EQ(terminal.wait(), 3) << terminal.output();
-  EXPECT_NE(terminal.output().find("nothing is lost by trying again"), std::string::npos)
-      << terminal.output();
+  EXPECT_NE(terminal.output().find("it is safe to retry"), std::string::npos) << terminal.output();
   Terminal later("watch job" + at(service_));
   EXPECT_EQ(later.wait(), 3);
   EXPECT_NE(later.output().find("start rigcald or name another"), std::string::npos)

@@ -241,7 +241,7 @@ TEST(ArmStudy, RefusesFaultsWithFileAndLine) {
       {"draws: 1", "", "draws must be given"},
       {"noise: [0, 0.01]", "", "has no noise"},
       {"start_error: 0.7", "start_error: 1", "start_error is 1"},
-      {"slowest_Hz: 0.1", "slowest_Hz: 9", "slowest_Hz must not lie above fastest_Hz"},
+      {"slowest_Hz: 0.1", "slowest_Hz: 9", "slowest_Hz must not exceed fastest_Hz"},
       {"energy_noise: 0.01", "", "energy_noise must be given"},
       {"dither", "shaking", "shaking"}};
   const TemporaryFolder folder;
@@ -305,7 +305,7 @@ TEST(ArmStudy, WritesItsFolder) {
   const std::string config = folder.write("study.textproto", kTinyArms);
   const ProgramRun run =
       run_rigcal("study arm --config " + config + " --out " + folder.file("out"));
-  EXPECT_NE(run.out.find("Observations of energy, 2 links"), std::string::npos)
+  EXPECT_NE(run.out.find("Energy observations, 2 links"), std::string::npos)
       << run.out << run.err;
   EXPECT_NE(contents_of(folder.file("out/table-errors-2.csv")).find("2.8 %"), std::string::npos);
   const std::string draws = contents_of(folder.file("out/draws.jsonl"));

@@ -163,13 +163,13 @@ TEST(LegStudy, RefusesFaultsWithFileAndLine) {
       {"legs: 1", "", "legs must be given"},
       {"legs: 1", "legs: -1", "legs is -1"},
       {"torque_noise_Nm: 0.1", "", "torque_noise_Nm must be given"},
-      {"cutoff_Hz: 35", "cutoff_Hz: 600", "cutoff_Hz must lie below half of rate_Hz"},
-      {"slowest_Hz: 0.2", "slowest_Hz: 9", "slowest_Hz must not lie above fastest_Hz"},
+      {"cutoff_Hz: 35", "cutoff_Hz: 600", "cutoff_Hz must be below half of rate_Hz"},
+      {"slowest_Hz: 0.2", "slowest_Hz: 9", "slowest_Hz must not exceed fastest_Hz"},
       {"KFE.b=0.4", "KFE.q=0.4", "KFE.q"},
-      {"joint: \"KFE\"", "joint: \"knee\"", "no drive { } of the motor at joint 'KFE'"},
+      {"joint: \"KFE\"", "joint: \"knee\"", "no drive { } of the motor at joint \"KFE\""},
       {"draw {", "recorded { training: \"a.csv\" held_out: \"b.csv\" }\n  draw {",
        "needs either draw { } or recorded { }"},
-      {"rig-leg-ratio.textproto", "rig-leg.textproto", "as many motors as rig"},
+      {"rig-leg-ratio.textproto", "rig-leg.textproto", "the same motors as rig"},
       {"rig-leg-ratio.textproto", "rig-none.textproto", "rig-none.textproto"}};
   for (const Fault& fault : faults) {
     const TemporaryFolder folder;

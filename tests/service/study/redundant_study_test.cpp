@@ -106,9 +106,9 @@ TEST(RedundantStudy, RefusesFaultsWithFileAndLine) {
       {"draws: 30", "draws: -1", "draws is -1"},
       {"force_N: 0.05", "", "force_N must be given"},
       {"jerk: 5", "", "jerk must be given"},
-      {"withheld: \"2\"", "withheld: \"elbow\"", "the rig has no joint 'elbow'"},
-      {"wrench: \"1\"", "gyroscope: \"head\"", "no inertial sensor 'head'"},
-      {"slowest_Hz: 0.2", "slowest_Hz: 0.9", "slowest_Hz must not lie above fastest_Hz"}};
+      {"withheld: \"2\"", "withheld: \"elbow\"", "the rig has no joint \"elbow\""},
+      {"wrench: \"1\"", "gyroscope: \"head\"", "no inertial sensor \"head\""},
+      {"slowest_Hz: 0.2", "slowest_Hz: 0.9", "slowest_Hz must not exceed fastest_Hz"}};
   for (const Fault& fault : faults) {
     std::string text = kTiny;
     const std::size_t at = text.find(fault.from);

@@ -125,7 +125,7 @@ TEST(StudyCommand, RefusesToSweepPhysicalParameters) {
   write_tiny_study(folder, "method { name: \"physical\" physical: true }\n");
   const ProgramRun run = run_rigcal(study_arguments(folder));
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("the first method must be one of a simulator"), std::string::npos)
+  EXPECT_NE(run.err.find("the first method must use the simulator"), std::string::npos)
       << run.err;
 }
 

@@ -65,8 +65,8 @@ TEST(StudyFile, RefusesFaultsWithFileAndLine) {
       {"step_s: 0.01", "step_s: -1", ":3:12: settings.step_s is -1; it must be from 1e-6 to 1"},
       {"compliance: 1e-4", "compliance: -1", "compliance is -1; it must be from 0 to 1e6"},
       {"A.J_zz=0.003", "A.J_zz=x", "is not NAME=VALUE"},
-      {"A.J_zz=0.003", "A.J_qq=1", "no parameter 'A.J_qq'"},
-      {"to_s: 2", "from_s: 3 to_s: 2", "from_s must lie before to_s"},
+      {"A.J_zz=0.003", "A.J_qq=1", "no parameter \"A.J_qq\""},
+      {"to_s: 2", "from_s: 3 to_s: 2", "from_s must be less than to_s"},
       {"to_s: 2", "fix: \"1.q\"", "did you mean"},
       {"simulation {", "file: \"x.csv\" simulation {", "either a file or a simulation"},
       {"[5e-3, 1e-2, 2e-2, 4e-2]", "[1e-2, 5e-3]", "values must increase"},
@@ -91,7 +91,7 @@ TEST(StudyFile, RefusesNamesGivenTwice) {
   const TemporaryFolder folder;
   const std::string path =
       write_tiny_study(folder, "method { name: \"a\" }\nmethod { name: \"a\" }\n");
-  EXPECT_NE(message_of(path).find("named 'a'"), std::string::npos) << message_of(path);
+  EXPECT_NE(message_of(path).find("the name \"a\""), std::string::npos) << message_of(path);
 }
 
 }  // namespace
