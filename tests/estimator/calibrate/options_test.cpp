@@ -77,7 +77,7 @@ TEST(CalibrationOptions, AreRefusedByNameWhereTheyAreNoNumbersInRange) {
   }
   CalibrationOptions options;
   options.max_iterations = -1;
-  EXPECT_NE(refusal_of(options).find("iterations"), std::string::npos);
+  EXPECT_NE(refusal_of(options).find("iteration limit is"), std::string::npos);
 }
 
 // A step of which a segment holds fewer than ten says nothing; one that would make more of them

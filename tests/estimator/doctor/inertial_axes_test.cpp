@@ -127,7 +127,7 @@ TEST(InertialAxes, ExchangedAndMirroredAxesAreNamed) {
   expect_advice(found_after([](Segment& s) { s.inertial.col(3).swap(s.inertial.col(4)); }),
                 "inertial-axes",
                 {"the axis called x is its y", "the axis called y is its x",
-                 "the column of x is of axis y; the column of y is of axis x"});
+                 "assign the column of x to axis y; assign the column of y to axis x"});
   expect_advice(found_after([](Segment& s) { s.inertial.leftCols(3) *= -1.0; }), "inertial-axes",
                 {"gyroscope", "x is its -x", "z is its -z", "inverted: true"});
   expect_advice(found_after([](Segment& s) {
