@@ -70,15 +70,15 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& estimat
   const bool lower = information.at_bound[freed.position] < 0;
   std::string text = own.name + " is at its " + (lower ? "lower" : "upper") + " bound " +
                      number_text(lower ? own.lower : own.upper) +
-                     ", and all other intervals hold if it is there";
-  if (!(freed.deviation > 0.0)) return text + "; the data do not see it there";
+                     "; all other intervals assume this value";
+  if (!(freed.deviation > 0.0)) return text + "; the recordings do not identify it there";
   const double reach = freed.reach();
   if (reach <= 0.0) {
-    return text + "; the data ask for a value beyond it, by " +
-           number_text(-freed.wish / freed.deviation, 2) +
-           " of its deviations: the bound is wrong, or the model";
+    return text + "; the best fit lies " + number_text(-freed.wish / freed.deviation, 2) +
+           " standard deviations beyond it, so the bound or the model is wrong";
   }
-  text += "; the data would let it be " + number_text(reach, 2) + " " + own.unit + " off (95 %)";
+  text += "; the recordings also permit values up to " + number_text(reach, 2) + " " + own.unit +
+          " away from the bound (95 %)";
   std::string partners;
   for (std::size_t i = 0; i < freed.free.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
@@ -86,11 +86,12 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& estimat
     const double moved = reach * freed.slopes[at] * (lower ? 1.0 : -1.0);
     if (!(std::abs(moved) > kConcerned * freed.deviations[at])) continue;
     const Parameter& partner = parameter(freed.free[i]);
-    partners += (partners.empty() ? ", which moves " : ", ") + partner.name + " by " +
+    partners += (partners.empty() ? ", which changes " : ", ") + partner.name + " by " +
                 number_text(moved, 2) + " " + partner.unit + " (" +
-                number_text(std::abs(moved) / freed.deviations[at], 2) + " of its deviations)";
+                number_text(std::abs(moved) / freed.deviations[at], 2) + " standard deviations)";
   }
-  return text + (partners.empty() ? ", which moves no other by half a deviation" : partners);
+  return text + (partners.empty() ? ", which changes no other estimate by half a standard deviation"
+                                  : partners);
 }
 
 }  // namespace

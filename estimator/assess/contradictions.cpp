@@ -153,16 +153,16 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
 
 std::string describe(const std::vector<Contradiction>& found) {
   const Contradiction& first = found.front();
-  std::string text = "the readings contradict " + first.name + " = " + number_text(first.kept, 4) +
-                     " " + first.unit + ", which is kept: they fit " +
+  std::string text = "the recordings contradict the rig file: " + first.name + " is fixed at " +
+                     number_text(first.kept, 4) + " " + first.unit + ", but the readings fit " +
                      notation::format_with_deviation(first.value, first.standard_deviation) + " " +
-                     first.unit + ", and " + first.moved + " is then " +
-                     number_text(first.shift, 2) + " deviations off";
+                     first.unit + ", and the fixed value shifts " + first.moved + " by " +
+                     number_text(first.shift, 2) + " standard deviations";
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (!(found[i].decrease > kAlike * first.decrease)) break;
-    text += (i == 1 ? "; as well may be wrong " : ", ") + found[i].name;
+    text += (i == 1 ? "; the wrong value may instead be " : ", ") + found[i].name;
   }
-  return text + "; measure it again, or estimate it";
+  return text + "; measure " + first.name + " again, or estimate it";
 }
 
 }  // namespace estimator

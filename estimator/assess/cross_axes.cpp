@@ -115,15 +115,15 @@ std::vector<CrossAxes> find_cross_axes(const ShootingProblem& fitted, const Shoo
 
 std::string describe(const CrossAxes& found) {
   constexpr double kPercent = 100.0;
-  return "the axes of the " + found.instrument + " of sensor '" + found.sensor +
-         "' read across one another (" + found.share + " " +
+  return "the " + found.instrument + " axes of sensor " + quoted(found.sensor) +
+         " have cross-axis sensitivity (" + found.share + " " +
          notation::format_with_deviation(kPercent * found.value,
                                          kPercent * found.standard_deviation) +
-         " %), " +
-         (found.moved.empty() ? "which is what it is off by"
-                              : "which moves " + found.moved + " by " +
+         " %)" +
+         (found.moved.empty() ? ""
+                              : ", which shifts " + found.moved + " by " +
                                     number_text(found.shift, 2) + " standard deviations") +
-         "; write cross_axis { deviation_percent: 2 } in its " + found.instrument + " { }";
+         "; add cross_axis { deviation_percent: 2 } to its " + found.instrument + " { }";
 }
 
 }  // namespace estimator

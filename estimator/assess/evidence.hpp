@@ -82,7 +82,7 @@ enum class VerdictKind {
 /// Assessment of the model as a whole.
 struct Verdict {
   VerdictKind kind = VerdictKind::kHolds;
-  std::string sentence;  ///< "the model does not hold: pieces disagree (Q 412 on 60)"
+  std::string sentence;  ///< "the model is rejected: the segments disagree (…)"
 };
 
 }  // namespace estimator

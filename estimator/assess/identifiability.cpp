@@ -28,8 +28,8 @@ std::string describe(const Mechanism& mechanism, const std::vector<int>& asked,
     terms += mechanism.parameters[static_cast<std::size_t>(asked[i])].name + " by " +
              number_text(coefficient);
   }
-  return count == 1 ? "the recordings do not see " + terms.substr(0, terms.find(" by "))
-                    : "the recordings do not see a joint change of " + terms;
+  return count == 1 ? "the recordings do not identify " + terms.substr(0, terms.find(" by "))
+                    : "the recordings do not identify a common change of " + terms;
 }
 
 NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& asked, int index) {
@@ -38,7 +38,7 @@ NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>&
   direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked.size()));
   const auto position = std::find(asked.begin(), asked.end(), index) - asked.begin();
   direction.coefficients[position] = 1.0;
-  direction.description = parameter.name + " has no effect on these recordings; it was held at " +
+  direction.description = parameter.name + " has no effect on these recordings; it was fixed at " +
                           number_text(parameter.value) + " " + parameter.unit;
   return direction;
 }
@@ -161,10 +161,10 @@ void widen_for_correlation(const Mechanism& mechanism,
     const double inflation = correlation_inflation(errors[i]);
     variances[static_cast<Eigen::Index>(i)] *= inflation;
     if (inflation < kEvidentInflation) continue;
-    notes.push_back("hinge " + sensors[i].name +
-                    ": the simulation's errors are correlated in time, so the model does not "
-                    "explain all of the motion; standard deviations were widened " +
-                    number_text(std::sqrt(inflation), 2) + "-fold");
+    notes.push_back("encoder " + quoted(sensors[i].name) +
+                    ": residuals of the simulation are correlated in time, so the model does not "
+                    "explain all of the motion; standard deviations were multiplied by " +
+                    number_text(std::sqrt(inflation), 2));
   }
 }
 

@@ -87,10 +87,9 @@ void require_possible_starts(const Mechanism& mechanism) {
     const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
     if (std::isinf(own.drawing_deviation)) continue;
     if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
-    throw std::invalid_argument(
-        "body '" + own.name +
-        "': its mass and moments of inertia start where no body can be, and "
-        "it has a drawing; start it there");
+    throw std::invalid_argument("body " + quoted(own.name) +
+                                ": its initial mass and moments of inertia are not physically "
+                                "consistent, as drawing_deviation_percent requires; correct them");
   }
 }
 
@@ -128,15 +127,15 @@ std::vector<BorderBody> hold_at_borders(const Mechanism& mechanism,
     const Eigen::VectorXd along = gradients.col(0);
     const double deviation = std::sqrt(along.dot(covariance * along));
     const double wish = values[0] + along.dot(step);
-    std::string text = "body " + name_of(mechanism, body) +
-                       ": its inertia is at the border of what a body can have: " +
-                       (thin == 1 ? "it is flat across " : "it is a rod across ") +
+    std::string text = "body " + quoted(name_of(mechanism, body)) +
+                       ": its inertia is at the boundary of physical consistency (the body is " +
+                       (thin == 1 ? "flat across " : "a rod across ") +
                        direction_text(solved.vectors.col(0)) +
-                       " of its frame, and all deviations hold if it is";
+                       " of its frame); all standard deviations assume this";
     if (wish < 0.0 && deviation > 0.0) {
-      text += "; the data ask for a second moment below zero, by " +
-              number_text(-wish / deviation, 2) + " of its deviations";
-      if (wish < -kWrongModel * deviation) text += ": the model is wrong, or what it holds";
+      text += "; the best fit would have a second moment " + number_text(-wish / deviation, 2) +
+              " standard deviations below zero";
+      if (wish < -kWrongModel * deviation) text += ", so the model or a fixed value is wrong";
     }
     borders.push_back({body, text});
     hold_along(gradients, information.inverse);
@@ -213,7 +212,7 @@ std::vector<std::string> tell_impossible(const Mechanism& mechanism,
         turning_axis(mechanism, body) || is_possible_inertia(inertia_matrix(moments))) {
       continue;
     }
-    const std::string who = "body " + name_of(mechanism, body);
+    const std::string who = "body " + quoted(name_of(mechanism, body));
     Eigen::Matrix<double, 6, 6> covariance;
     for (int i = 0; i < 6 && information.valid; ++i) {
       const Eigen::VectorXd row = spread(mechanism, body, Moments::Unit(i), estimated);
@@ -224,8 +223,9 @@ std::vector<std::string> tell_impossible(const Mechanism& mechanism,
     }
     const auto nearest = information.valid ? nearest_body(moments, covariance) : std::nullopt;
     if (!nearest) {
-      sentences.push_back("no body can have the moments of inertia of " + who +
-                          " as estimated, whatever those that are free become; correct those held");
+      sentences.push_back(
+          "the estimated moments of inertia of " + who +
+          " are not physically consistent for any value of the free ones; correct the fixed ones");
       continue;
     }
     std::string changes;
@@ -237,10 +237,10 @@ std::vector<std::string> tell_impossible(const Mechanism& mechanism,
       changes += (changes.empty() ? "" : ", ") + parameter.name + " " +
                  number_text(nearest->moments[i], 4);
     }
-    sentences.push_back("no body can have the moments of inertia of " + who +
-                        " as estimated; the nearest that one can have (" + changes +
-                        " kg·m²) raises the whitened cost by " + number_text(nearest->cost, 2) +
-                        " (4 is two deviations), all others following");
+    sentences.push_back("the estimated moments of inertia of " + who +
+                        " are not physically consistent; the nearest consistent ones (" + changes +
+                        " kg·m²) raise the whitened cost by " + number_text(nearest->cost, 2) +
+                        " (4 is two standard deviations) after all other parameters are refitted");
   }
   return sentences;
 }

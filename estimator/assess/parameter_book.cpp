@@ -64,8 +64,8 @@ void ParameterBook::hold_without_effect(const LeastSquaresProblem& problem, Mech
     parameter(index).free = false;
     if (is_of_withheld(mechanism, index)) continue;  // reported with the cost of holding out
     notes.push_back("warning: " + parameter(index).name +
-                    " has no effect on these recordings and was held at its start; "
-                    "fix it in the rig file or record an experiment that excites it");
+                    " has no effect on these recordings and was fixed at its initial value; fix it "
+                    "in the rig file or record an experiment that excites it");
   }
   estimated_ = FreeParameters(mechanism).indices();
 }

@@ -214,7 +214,7 @@ std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined,
   result.parameters = off_bounds(fitted.mechanism());
   const std::vector<Piece> pieces = cut_into_pieces(fit.joint(), fit.input());
   if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
-  if (monitor.on_stage) monitor.on_stage("comparison of pieces", fitted.mechanism());
+  if (monitor.on_stage) monitor.on_stage("comparison of segments", fitted.mechanism());
   WindowedInput input = cut_windows(fit, pieces, refined);
   fit_states(fitted.mechanism(), fitted.noise(), monitor, input);
   if (fit.is_cancelled()) return std::nullopt;

@@ -135,10 +135,11 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
 }
 
 std::string describe(const PriorConflict& conflict) {
-  return "the prior of " + conflict.parameter + ", " + number_text(conflict.mean, 4) + " " +
-         conflict.unit + ", lies " + number_text(conflict.deviations, 2) +
-         " combined deviations from the " + number_text(conflict.without, 4) + " " + conflict.unit +
-         " that all else says: the prior is wrong, or the model";
+  return "the prior of " + conflict.parameter + " (" + number_text(conflict.mean, 4) + " " +
+         conflict.unit + ") lies " + number_text(conflict.deviations, 2) +
+         " combined standard deviations from the " + number_text(conflict.without, 4) + " " +
+         conflict.unit +
+         " that the recordings and all other priors give: the prior or the model is wrong";
 }
 
 }  // namespace estimator

@@ -32,7 +32,7 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
                                           const ParameterInformation& information,
                                           const Eigen::VectorXd& variances);
 
-/// Describes a conflict: "the prior of B.m, 0.1 kg, lies 5.2 combined deviations from …"
+/// Describes a conflict: "the prior of B.m (0.1 kg) lies 5.2 combined standard deviations from …"
 std::string describe(const PriorConflict& conflict);
 
 }  // namespace estimator

@@ -104,7 +104,7 @@ std::vector<int> positions_hardly_linear(const Mechanism& mechanism, const FreeP
 }
 
 std::string end_text(const Parameter& parameter, double reach, double side) {
-  return std::isinf(reach) ? "no end within reach"
+  return std::isinf(reach) ? "no limit found"
                            : number_text(parameter.value + side * reach, 3) + " " + parameter.unit;
 }
 
@@ -128,8 +128,8 @@ std::vector<std::string> widen_by_profile(
       const int index = free.indices()[static_cast<std::size_t>(at)];
       const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
       notes.push_back(parameter.name +
-                      ": what it trades off with is not linear over its interval, which is that of "
-                      "the profile likelihood instead: from " +
+                      ": it depends nonlinearly on other parameters, so its interval is that of "
+                      "the profile likelihood: from " +
                       end_text(parameter, down, -1.0) + " to " + end_text(parameter, up, 1.0) +
                       " (95 %)");
     }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/sensor.hpp"
@@ -118,9 +119,8 @@ class TrapFinder {
       part += share;
     }
     if (part < 1.0 - 1e-6) return;
-    sentences_.push_back(list(along) + ": where inertial sensor " + sensor.name +
-                         " sits along the axis that its body turns about changes nothing that it "
-                         "reads; keep " +
+    sentences_.push_back(list(along) + ": the position of inertial sensor " + quoted(sensor.name) +
+                         " along the rotation axis of its body does not affect its readings; fix " +
                          name(along.back()));
   }
 
@@ -151,10 +151,11 @@ class TrapFinder {
     if (!is_moved_by_untold_joint(sensor.body)) return;
     const std::vector<int> scales = together({asked_of(i, InertialQuantity::kRateScaleX, 3)});
     if (scales.empty()) return;
-    sentences_.push_back(list(scales) + ": no encoder tells how far the body of inertial sensor " +
-                         sensor.name +
-                         " turns, and without one its gyroscope's scale trades off with what moves "
-                         "it; keep the scale, or give the joint an encoder");
+    sentences_.push_back(list(scales) +
+                         ": no encoder measures the rotation of the body of inertial sensor " +
+                         quoted(sensor.name) +
+                         ", so the scale of its gyroscope is not identifiable; fix the scale, or "
+                         "add an encoder to the joint");
   }
 
   void find_bias(int i, const InertialSensor& sensor) {
@@ -166,9 +167,10 @@ class TrapFinder {
     const std::vector<int> parts =
         together({asked_of(i, InertialQuantity::kForceBiasX, 3), others});
     if (parts.empty()) return;
-    sentences_.push_back(list(parts) + " are hardly told apart: inertial sensor " + sensor.name +
-                         " turns too little against gravity for its bias to differ from a tilt; "
-                         "keep one of them at a measured value, or record larger rotations");
+    sentences_.push_back(list(parts) + " are hardly distinguishable: inertial sensor " +
+                         quoted(sensor.name) +
+                         " turns too little relative to gravity to separate its bias from a tilt; "
+                         "fix one of them at a measured value, or record larger rotations");
   }
 
   /// Returns whether, all else known, the data constrain a common change of parameters less than
@@ -209,8 +211,8 @@ class TrapFinder {
     if (parts.empty() && is_shift_unseen(delays)) parts = delays;
     if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
     sentences_.push_back(list(parts) +
-                         ": of delays only differences are told, and nothing whose delay is kept "
-                         "reads what these are of; keep " +
+                         ": only differences of these delays are identifiable, and no sensor with "
+                         "a fixed delay measures the same motion; fix " +
                          name(parts.back()) + (is_any_kept ? "" : ", or add an encoder"));
   }
 
@@ -227,10 +229,10 @@ class TrapFinder {
         continue;
       }
       if (mechanism_.hinge_parameter(j, HingeQuantity::kStiffness).value != 0.0) continue;
-      sentences_.push_back("hinge " + hinge.name +
-                           ": how it stands about gravity is told by no sensor, only how it turns; "
-                           "its angle counts from where the recording was taken to begin. Give it "
-                           "an encoder, or say where it starts: start_position");
+      sentences_.push_back("joint " + quoted(hinge.name) +
+                           ": sensors measure its rotation about gravity, but not its angle, which "
+                           "is relative to the assumed start of the recording. Add an encoder, or "
+                           "give its initial angle (start_position)");
     }
   }
 

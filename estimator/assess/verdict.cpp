@@ -131,11 +131,16 @@ struct Doubts {
   }
 };
 
+/// Formats the result of the test whether segments agree.
+std::string q_text(const Agreement& agreement) {
+  return "Cochran's Q = " + number_text(agreement.statistic, 3) + ", " +
+         number_text(agreement.degrees_of_freedom, 3) + " degrees of freedom";
+}
+
 void doubt_agreement(const Agreement& agreement, Doubts& doubts) {
   if (!(agreement.p_value < kDisagreementLevel)) return;
   doubts.add(agreement.p_value < kNoChance ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
-             "pieces disagree (Q " + number_text(agreement.statistic, 3) + " on " +
-                 number_text(agreement.degrees_of_freedom, 3) + ")");
+             "the segments disagree (" + q_text(agreement) + ")");
 }
 
 void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
@@ -146,14 +151,14 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Doubts& doubts) {
   const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
   if (worst != fits.end() && ratio(*worst) > kNoisy) {
     const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
-    doubts.add(
-        grave ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
-        "residuals are " + times(ratio(*worst)) + " times the noise (hinge " + worst->name + ")");
+    doubts.add(grave ? VerdictKind::kDoesNotHold : VerdictKind::kDoubtful,
+               "residuals are " + times(ratio(*worst)) + " times the sensor noise (encoder " +
+                   quoted(worst->name) + ")");
   } else if (correlated != fits.end()) {
     // Errors at noise level are a hint, included in the deviations, unless parts disagree too.
     doubts.add(
         doubts.kind == VerdictKind::kHolds ? VerdictKind::kDoubtful : VerdictKind::kDoesNotHold,
-        "residuals are correlated in time (hinge " + correlated->name + ")");
+        "residuals are correlated in time (encoder " + quoted(correlated->name) + ")");
   }
 }
 
@@ -171,26 +176,28 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
   }
   if (grave != nullptr) {
     doubts.add(VerdictKind::kDoesNotHold,
-               "accelerations are left unexplained (hinge " + *grave + ")");
+               "some accelerations are unexplained (joint " + quoted(*grave) + ")");
   } else if (trace != nullptr) {
     doubts.add(VerdictKind::kDoubtful,
-               "a trace of the accelerations is left unexplained (hinge " + *trace + ")");
+               "a small part of the accelerations is unexplained (joint " + quoted(*trace) + ")");
   }
 }
 
 void doubt_axes(const Calibration& calibration, Doubts& doubts) {
   if (calibration.cross_axes.empty()) return;
   const CrossAxes& first = calibration.cross_axes.front();
-  doubts.add(VerdictKind::kDoesNotHold, "the axes of the " + first.instrument + " of sensor " +
-                                            first.sensor + " read across one another");
+  doubts.add(VerdictKind::kDoesNotHold, "the " + first.instrument + " axes of sensor " +
+                                            quoted(first.sensor) + " have cross-axis sensitivity");
 }
 
 void doubt_description(const Calibration& calibration, Doubts& doubts) {
   if (calibration.contradictions.empty()) return;
   const Contradiction& first = calibration.contradictions.front();
-  doubts.add(VerdictKind::kDoesNotHold, "readings contradict the description (" + first.name +
-                                            " = " + number_text(first.kept, 4) + " " + first.unit +
-                                            ", for one)");
+  doubts.add(VerdictKind::kDoesNotHold,
+             "the recordings contradict the rig file (" + first.name + " is fixed at " +
+                 number_text(first.kept, 4) + " " + first.unit + ", but the readings fit " +
+                 notation::format_with_deviation(first.value, first.standard_deviation) + " " +
+                 first.unit + ")");
 }
 
 std::string praise(const Calibration& calibration, const std::vector<SensorFit>& fits) {
@@ -198,10 +205,12 @@ std::string praise(const Calibration& calibration, const std::vector<SensorFit>&
   for (const SensorFit& fit : fits) {
     if (fit.noise > 0.0) worst = std::max(worst, fit.residual / fit.noise);
   }
-  std::string text = "the model holds: residuals are " + times(worst) + " times the noise";
-  if (std::isnan(calibration.agreement.statistic)) return text + "; there are no pieces to compare";
-  return text + ", pieces agree (Q " + number_text(calibration.agreement.statistic, 3) + " on " +
-         number_text(calibration.agreement.degrees_of_freedom, 3) + ")";
+  std::string text =
+      "the model fits: residuals match the sensor noise (ratio " + times(worst) + ")";
+  if (std::isnan(calibration.agreement.statistic)) {
+    return text + "; there are no segments to compare";
+  }
+  return text + ", and the segments agree (" + q_text(calibration.agreement) + ")";
 }
 
 }  // namespace
@@ -254,9 +263,9 @@ Verdict judge(const Calibration& calibration) {
   const std::vector<SensorFit> fits = sensor_fits(calibration);
   const auto worst = std::ranges::max_element(fits, {}, &SensorFit::unexplained);
   if (worst != fits.end() && is_unexplained(*worst)) {
-    return {VerdictKind::kExplainsNothing, "the model does not explain the motion: at hinge " +
-                                               worst->name + " it leaves " +
-                                               share_text(worst->unexplained)};
+    return {VerdictKind::kExplainsNothing,
+            "no fit: the model leaves " + share_text(worst->unexplained) +
+                " unexplained (encoder " + quoted(worst->name) + ")"};
   }
   Doubts doubts;
   doubt_agreement(calibration.agreement, doubts);
@@ -267,7 +276,7 @@ Verdict judge(const Calibration& calibration) {
   if (doubts.kind == VerdictKind::kHolds) return {doubts.kind, praise(calibration, fits)};
   const bool fails = doubts.kind == VerdictKind::kDoesNotHold;
   return {doubts.kind,
-          (fails ? "the model does not hold: " : "the model is doubtful: ") + doubts.text};
+          (fails ? "the model is rejected: " : "the model is doubtful: ") + doubts.text};
 }
 
 std::string_view to_string(VerdictKind kind) {

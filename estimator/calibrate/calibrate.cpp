@@ -28,8 +28,9 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
   }
   if (*options.kind == EstimateKind::kPhysical && simulator) {
     throw std::invalid_argument(
-        "a state error weight, compliance, damping time, residual form, state form or no "
-        "approach belongs to a SPOOK simulator: ask for shadow parameters, or leave it out");
+        "state error weight, compliance, damping time, residual form, state form and no approach "
+        "are options for shadow parameters (of a SPOOK simulator) only: request shadow parameters, "
+        "or omit the option");
   }
   return *options.kind;
 }
@@ -43,10 +44,10 @@ Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& 
   if (!options.kind && has_loaded_loop(mechanism)) {
     result.notes.insert(
         result.notes.begin(),
-        "warning: friction grows with a bearing's load in a loop, which physical parameters do not "
-        "know: these are the parameters of a SPOOK simulator at a time step of " +
+        "warning: physical parameters do not support friction that grows with the bearing load in "
+        "a closed loop. These are the parameters of a SPOOK simulator at a time step of " +
             number_text(result.step) +
-            " s, not the rig's; hold r_mu and mu at zero for the rig's own");
+            " s, not of the rig; fix r_mu and mu at zero to estimate physical parameters");
   }
   result.verdict = judge(result);
   return result;

@@ -247,7 +247,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options, const CalibrationMonitor& monitor,
                                const std::function<void(int)>& on_fold) {
   if (given.size() < 2) {
-    throw std::invalid_argument("cross-validation needs at least two pieces");
+    throw std::invalid_argument("cross-validation needs at least two recordings or pieces");
   }
   const std::vector<Recording> pieces = set_withheld_aside(mechanism, given);
   CrossValidation result;

@@ -110,10 +110,10 @@ std::vector<HingeQuantity> quantities_of(const LawTerm& term) {
 
 FrictionLaw parse_law(std::string_view name) {
   const auto fail = [&](std::string_view what) {
-    std::string text = "'";
-    text.append(name).append("': ").append(what).append("; a law is one of ");
+    std::string text = "\"";
+    text.append(name).append("\": ").append(what).append("; a law is one of ");
     throw std::invalid_argument(text + friction_words() +
-                                ", or several with + between them, such as viscous+dry");
+                                ", or several joined by +, such as viscous+dry");
   };
   FrictionLaw law{std::string(name), {}};
   std::size_t begin = 0;
@@ -122,13 +122,13 @@ FrictionLaw parse_law(std::string_view name) {
     const std::string_view word = name.substr(begin, end - begin);
     const auto* const found = std::ranges::find(kFrictionTerms, word, &LawTerm::word);
     if (found == kFrictionTerms.end()) {
-      fail(std::string("there is no friction '").append(word).append("'"));
+      fail(std::string("unknown friction term \"").append(word).append("\""));
     }
     for (const LawTerm* other : law.terms) {
-      if (other == found) fail(std::string(word).append(" is there twice"));
+      if (other == found) fail(std::string(word).append(" occurs twice"));
       for (const auto& [more, less] : {std::pair{found, other}, std::pair{other, found}}) {
         if (!holds(*more, *less)) continue;
-        fail(std::string(more->word).append(" holds ").append(less->word).append(" already"));
+        fail(std::string(more->word).append(" already includes ").append(less->word));
       }
     }
     law.terms.push_back(found);
@@ -198,10 +198,10 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
       const HingeQuantity quantity = friction_quantity(place);
       Parameter& parameter = mechanism.hinge_parameter(j, quantity);
       if (find_tie(mechanism, mechanism.index_of_hinge(j, quantity)) != nullptr) {
-        throw std::invalid_argument(parameter.name +
-                                    ": is tied to other parameters, and a comparison of friction "
-                                    "laws would break the tie; remove it, or compare at other "
-                                    "joints");
+        throw std::invalid_argument(
+            parameter.name +
+            ": this parameter is tied to others, and a comparison of friction laws would break the "
+            "tie; remove the tie, or compare laws at other joints");
       }
       parameter.free = false;
       if (is_zero_without_friction(place)) parameter.value = 0.0;

@@ -137,7 +137,7 @@ class LawRun {
           evaluate_estimate(mechanism_, calibration, {pieces_[i]}, options_, monitor_);
       score.errors[i] = pooled_rmse(evaluation.trajectories, sensor_kinds(mechanism_));
       if (std::isfinite(score.errors[i])) continue;
-      throw std::invalid_argument("its simulation of " + pieces_[i].name + " breaks down");
+      throw std::invalid_argument("its simulation of " + pieces_[i].name + " diverges");
     }
   }
 
@@ -198,7 +198,8 @@ LawComparison compare_laws(const Mechanism& mechanism, const std::vector<Recordi
                            const LawChoice& choice, const CalibrationOptions& options,
                            const CalibrationMonitor& monitor,
                            const std::function<void(const FrictionLaw&, int)>& on_fold) {
-  if (given.size() < 2) throw std::invalid_argument("a comparison needs at least two pieces");
+  if (given.size() < 2)
+    throw std::invalid_argument("a comparison needs at least two recordings or pieces");
   const std::vector<Recording> pieces = set_withheld_aside(mechanism, given);
   const std::vector<int> joints =
       choice.joints.empty() ? joints_with_friction(mechanism) : choice.joints;

@@ -70,10 +70,11 @@ void note_process_noise(const ShootingFit& fit, std::vector<std::string>& notes)
     if (!fit.is_process_noise_seen(p)) continue;
     const int j = fit.joint().coordinates()[static_cast<std::size_t>(p)];
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
-    notes.push_back(
-        "hinge " + hinge.name + ": accelerations are left unexplained, as of a white noise of " +
-        number_text(fit.joint().noise().acceleration[p], 2) + " " + hinge.units().noise +
-        "; another friction law or a motor model may explain them");
+    notes.push_back("joint " + quoted(hinge.name) +
+                    ": some accelerations are unexplained, equivalent to white noise of " +
+                    number_text(fit.joint().noise().acceleration[p], 2) + " " +
+                    hinge.units().noise +
+                    "; another friction law or a motor model may explain them");
   }
 }
 
@@ -83,11 +84,11 @@ void append(std::vector<std::string> sentences, std::vector<std::string>& notes)
 
 void note_unresolved_steps(const ShootingProblem& problem, std::vector<std::string>& notes) {
   if (problem.unresolved_steps() == 0) return;
-  notes.push_back(
-      "stick and slip alternate too fast to follow in " +
-      std::to_string(problem.unresolved_steps()) + " of " + std::to_string(problem.step_count()) +
-      " integration steps; hinges that stopped were held to the end of these. A shorter "
-      "step, or less friction that grows with the load, follows them");
+  notes.push_back("stick and slip alternate too fast to be resolved in " +
+                  std::to_string(problem.unresolved_steps()) + " of " +
+                  std::to_string(problem.step_count()) +
+                  " integration steps; joints that stopped in them were held until the end of the "
+                  "step. Use a shorter step, or less friction that grows with the load");
 }
 
 void book_joint(const ShootingFit& fit, Calibration& result) {
@@ -198,13 +199,14 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     counting = account_for_correlation(fit, information, variances, result.notes);
   } else if (fit.has_gone_astray()) {
     result.notes.push_back(
-        "a simulation of the whole recording was fitted, but ended far from what the estimated "
-        "states follow to the noise: from its start the motion cannot be predicted for so long. "
-        "The estimates are those of states and parameters; compare simulations on shorter pieces");
+        "the simulation fit of the whole recording diverged, although the estimated states match "
+        "the readings: the motion cannot be predicted from its start for so long. The estimates "
+        "are those of the joint estimation; compare simulations on shorter recordings");
   } else if (!fit.is_predictable()) {
     result.notes.push_back(
-        "the open-loop simulation leaves the recording; it was not refined. Long motions through "
-        "the upright cannot be predicted from their start: compare simulations on shorter pieces");
+        "the open-loop simulation diverges from the recording, so it was not refined. Long motions "
+        "through the upright cannot be predicted from their start: compare simulations on shorter "
+        "recordings");
   }
   const auto note_cancellation = [&] {
     if (!fit.is_cancelled()) return;
@@ -213,9 +215,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   note_cancellation();
   if (!information.valid) {
     result.notes.push_back(
-        "the estimate ended where states are not determined, so that nothing is told of "
-        "deviations: "
-        "look at the recordings, or begin nearer");
+        "the states are not identifiable at the final estimate, so standard deviations are "
+        "unavailable: check the recordings, or use better initial values");
   }
   note_unresolved_steps(result.refined ? fit.simulation() : fit.joint(), result.notes);
   result.simulation = simulation_errors(fit.simulation());

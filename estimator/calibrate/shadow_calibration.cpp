@@ -133,10 +133,10 @@ class Pipeline {
       book_simulation(problem);
     } else if (!is_predictable(problem)) {
       result_.notes.push_back(
-          "the open-loop simulation leaves the recording by more than " +
+          "the open-loop simulation deviates from the recording by more than " +
           number_text(kPredictableRmse) +
-          " rad; it was not refined. Long motions through the upright cannot be predicted from "
-          "their start: calibrate on shorter pieces to compare simulations");
+          " rad, so it was not refined. Long motions through the upright cannot be predicted from "
+          "their start: calibrate on shorter recordings to compare simulations");
       book_simulation(problem);
     } else {
       refine(problem);

@@ -100,11 +100,10 @@ int start_rows(const Recording& recording, const Segment& segment, double start_
   if (!(start_window > 0.0)) return 0;
   const int rows = segment.first_sample_from(start_window);
   if (rows < segment.sample_count()) return rows;
-  throw std::invalid_argument(recording.name + ": the window from " +
-                              number_text(segment.start, 6) + " s on is no longer than the first " +
-                              number_text(start_window) +
-                              " s of it, and nothing is left to judge; give longer windows, or a "
-                              "shorter start");
+  throw std::invalid_argument(
+      recording.name + ": the window from " + number_text(segment.start, 6) +
+      " s on is not longer than its start of " + number_text(start_window) +
+      " s, so nothing is left to validate; use longer windows, or a shorter start");
 }
 
 void judge(const Recording& recording, const Segment& segment, Eigen::Index rows, WindowFit fit,
@@ -134,8 +133,8 @@ Validation validate(const Mechanism& rig, const Mechanism& estimate,
                     const std::function<void(int)>& on_window) {
   if (start_window > 0.0 && chosen_kind(estimate, options) == EstimateKind::kShadow) {
     throw std::invalid_argument(
-        "a state from a window's start alone is known for physical parameters; leave the start "
-        "window out for those of a SPOOK simulator");
+        "a start window is supported for physical parameters only; omit it for shadow parameters "
+        "(of a SPOOK simulator)");
   }
   const std::vector<Recording> recordings = set_withheld_aside(rig, given);
   Mechanism fixed = estimate;

@@ -196,21 +196,23 @@ std::string describe(const WithheldSensor& sensor) {
   const auto text_of = [&](double value, int digits) {
     return number_text(is_encoder ? 1e3 * value : value, digits);
   };
-  std::string text = (is_encoder ? "encoder " : "") + sensor.name +
-                     " was withheld: its readings are predicted to " + text_of(sensor.rmse, 3) +
-                     " " + (is_encoder ? units.error : sensor.unit) +
-                     " RMSE (its noise: " + text_of(sensor.noise, 2);
+  std::string text = (is_encoder ? "encoder " : "") + quoted(sensor.name) +
+                     " was held out: its readings are predicted with an RMSE of " +
+                     text_of(sensor.rmse, 3) + " " + (is_encoder ? units.error : sensor.unit) +
+                     " (its noise: " + text_of(sensor.noise, 2);
   if (constant > scatter * scatter) {
-    text += "; " + text_of(scatter, 3) + " but for a constant of " + text_of(sensor.mean, 3) +
-            ", which the others do not tell well";
+    text += "; " + text_of(scatter, 3) + " without a constant offset of " +
+            text_of(sensor.mean, 3) + ", which the other sensors hardly identify";
   }
   text += ")";
-  if (sensor.at_start) text += ", its own free parameters, which it alone tells, at their starts";
-  if (sensor.narrowed.empty()) return text + "; with it nothing would be known better";
-  if (std::isinf(sensor.narrowing)) {
-    return text + "; " + sensor.narrowed + " cannot be told without what was withheld";
+  if (sensor.at_start) {
+    text += ", with its own free parameters, which only it identifies, at their initial values";
   }
-  return text + "; with what was withheld deviations would be up to " +
+  if (sensor.narrowed.empty()) return text + "; using it would not make any estimate more precise";
+  if (std::isinf(sensor.narrowing)) {
+    return text + "; " + sensor.narrowed + " is not identifiable without the held-out sensors";
+  }
+  return text + "; with the held-out sensors, standard deviations would be up to " +
          number_text(sensor.narrowing, 2) + " times smaller (" + sensor.narrowed + ")";
 }
 

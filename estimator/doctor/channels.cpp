@@ -64,9 +64,9 @@ Finding finding_about(const char* kind, Severity severity, const Recording& reco
 
 /// Explains that a joint cannot be at rest at its reading.
 std::string rest_text(const JointUnits& units, const RestlessJoint& joint) {
-  return "its joint cannot rest at " + number_text(joint.reading, 4) + " " + units.coordinate +
-         ", where " + number_text(joint.pull) + " " + units.force +
-         " pull at it and dry friction holds " + number_text(joint.friction) + " " + units.force;
+  return "its joint cannot be in equilibrium at " + number_text(joint.reading, 4) + " " +
+         units.coordinate + ": the load is " + number_text(joint.pull) + " " + units.force +
+         ", and dry friction holds " + number_text(joint.friction) + " " + units.force;
 }
 
 /// Returns whether a joint of a sensor has end stops, at which it may stay.
@@ -223,16 +223,15 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
       finding.to = finding.stretches.back().to;
       finding.size = end;
       finding.unit = sensor.units().coordinate;
-      finding.what = "encoder " + sensor.name + " is stuck at its " +
+      finding.what = "encoder " + quoted(sensor.name) + " is stuck at its " +
                      (side > 0.0 ? "largest" : "smallest") + " reading, " + number_text(end, 5) +
                      " " + sensor.units().coordinate + ", " + std::to_string(plateaus) +
                      (plateaus == 1 ? " time" : " times") +
-                     " while the motion goes on, the first at " + number_text(finding.from, 6) +
+                     " while the motion continues, the first at " + number_text(finding.from, 6) +
                      " s: " + std::to_string(readings) + " readings";
       finding.advice =
-          "find what limits the range: the sensor, its converter, or the program that "
-          "records it";
-      finding.treatment = "these readings are held back";
+          "find what limits the range: the sensor, its converter, or the recording program";
+      finding.treatment = "these readings are rejected";
       out.findings.push_back(finding);
     }
   }
@@ -264,16 +263,16 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
     const auto restless = std::ranges::find(unable, static_cast<int>(i), &RestlessJoint::sensor);
     if (is_still && restless == unable.end()) continue;  // it may rest
     Finding finding = finding_about("dead-channel", Severity::kWarning, recording, sensors[i].name);
-    finding.what =
-        "encoder " + sensors[i].name + (empty ? " has no reading" : " never changes although ");
+    finding.what = "encoder " + quoted(sensors[i].name) +
+                   (empty ? " has no readings" : " never changes, although ");
     if (is_still) {
       finding.what += rest_text(sensors[i].units(), *restless);
     } else if (!empty) {
-      finding.what += other.empty() ? "a motor is commanded" : "encoder " + other + " does";
+      finding.what += other.empty() ? "a motor is commanded" : "encoder " + quoted(other) + " does";
     }
     finding.advice =
-        "check its plug and its column; if the joint is held fast, weld it in the rig "
-        "file, or withhold the encoder";
+        "check its connector and its column; if the joint is clamped, make it FIXED in the rig "
+        "file, or hold out the encoder (withhold)";
     out.findings.push_back(finding);
   }
 }
@@ -318,11 +317,11 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
         Finding finding = finding_about("identical-channels",
                                         is_tree(mechanism) ? Severity::kFault : Severity::kWarning,
                                         recording, sensors[j].name);
-        finding.what = "encoders " + sensors[i].name + " and " + sensors[j].name +
-                       " move by the same at every sample" +
+        finding.what = "encoders " + quoted(sensors[i].name) + " and " + quoted(sensors[j].name) +
+                       " change by the same amount at every sample" +
                        (sign < 0.0 ? ", with opposite signs" : "") +
                        ", although they read different joints";
-        finding.advice = "check that the rig file names a column of its own for each";
+        finding.advice = "check that each has its own column in the rig file";
         out.findings.push_back(finding);
       }
     }
@@ -344,12 +343,12 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
       if (range.count == 0 || range.width() > 0.0) continue;
       Finding finding = finding_about("constant-command", Severity::kNote, recording, hinge.name);
       finding.size = range.low;
-      finding.what = "the command of motor " + hinge.name +
+      finding.what = "the command of motor " + quoted(hinge.name) +
                      (range.low == 0.0 ? " is zero throughout"
                                        : " is " + number_text(range.low) + " throughout");
-      finding.advice = lacks ? "its gain is to be estimated, which needs a command that changes: "
-                               "check the column, or record such a run"
-                             : "nothing, if no run of the motor was meant";
+      finding.advice = lacks ? "estimating the motor's gain needs a command that changes: check "
+                               "the column, or record such a run"
+                             : "nothing, if the motor was meant to be off";
       out.findings.push_back(finding);
     }
     ++motor;
@@ -371,13 +370,13 @@ void compare_quanta(const std::vector<Sensor>& sensors, const std::vector<double
     finding.channel = sensor.name;
     finding.size = seen[i];
     finding.unit = sensor.units().coordinate;
-    finding.what = "encoder " + sensor.name + ": readings differ by whole multiples of " +
+    finding.what = "encoder " + quoted(sensor.name) + ": readings differ by whole multiples of " +
                    number_text(seen[i], 5) + " " + sensor.units().coordinate + ", " +
                    number_text(per_unit, 6) + " counts per " + joint.count +
-                   ", and the rig file says " + number_text(joint.count_size / stated[i], 6);
+                   ", but the rig file gives " + number_text(joint.count_size / stated[i], 6);
     finding.advice =
-        "check how edges are counted (a quadrature signal has four a line), and whether "
-        "the recording was rounded";
+        "check whether edges or lines are counted (quadrature has four edges per line), and "
+        "whether the recording was rounded";
     out.findings.push_back(finding);
   }
 }

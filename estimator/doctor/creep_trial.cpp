@@ -38,14 +38,14 @@ void try_creep(const MisfitCase& on, std::vector<Cause>& causes) {
     Mechanism creeping = on.estimate;
     const std::string joints = let_creep(creeping, speed);
     if (joints.empty()) return;
-    std::optional<Cause> cause = judged(
-        on, hopeful_fit(on, creeping, on.pieces),
-        {.kind = "creep",
-         .severity = Severity::kWarning,
-         .what = "dry friction creeps instead of holding: " + joints,
-         .advice = "describe it: `friction { creep_speed: ... }` of each of them; simulators have "
-                   "it, and bearings whose grease gives way"},
-        on.pieces);
+    std::optional<Cause> cause =
+        judged(on, hopeful_fit(on, creeping, on.pieces),
+               {.kind = "creep",
+                .severity = Severity::kWarning,
+                .what = "with dry friction, joints creep instead of sticking: " + joints,
+                .advice = "set `friction { creep_speed: ... }` of these joints; friction creeps in "
+                          "simulators and in greased bearings"},
+               on.pieces);
     if (cause && (!best || cause->cost_per_reading < best->cost_per_reading)) best = cause;
   }
   add(causes, std::move(best));

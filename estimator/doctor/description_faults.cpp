@@ -125,7 +125,7 @@ Finding told(const DescriptionTrials& trials) {
     finding.what += " by " + number_text(finding.size) + " " + size.unit;
   }
   finding.what += ": as described, " + percent(std::min(1.0, trials.given.unexplained())) +
-                  " of the accelerations stay unexplained, and without the mistake " +
+                  " of the accelerations are unexplained; with the correction, " +
                   percent(trials.trials.front().fit.unexplained());
   finding.confidence = 1.0 / static_cast<double>(causes.size());
   return finding;
@@ -134,28 +134,27 @@ Finding told(const DescriptionTrials& trials) {
 Finding unexplained(double share) {
   return {.kind = "unexplained",
           .severity = Severity::kWarning,
-          .what = "the description explains the recordings badly (" +
-                  percent(std::min(1.0, share)) +
-                  " of the accelerations stay unexplained), and none of the usual mistakes "
-                  "(inverted, shifted, swapped or wrongly scaled encoders, motors, signs of hinge "
-                  "points, gravity) is why",
+          .what = "the rig file explains the recordings poorly (" + percent(std::min(1.0, share)) +
+                  " of the accelerations are unexplained), and none of the usual errors is the "
+                  "cause (inverted, shifted, swapped or wrongly scaled encoders, motors, signs of "
+                  "joint points, gravity)",
           .advice =
-              "check axes, zero directions, hinge points and columns; look at a recording "
-              "where one joint moves at a time"};
+              "check axes, zero directions, joint points and columns; use a recording in which one "
+              "joint moves at a time"};
 }
 
 Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
   const std::string& hinge = mechanism.hinges[static_cast<std::size_t>(fast.hinge)].name;
-  return {.kind = "not-checked",
-          .severity = Severity::kNote,
-          .channel = hinge,
-          .size = fast.share,
-          .unit = "-",
-          .what = "hinge " + quoted(hinge) + " turns by more than " + number_text(fast.turn) +
-                  " rad within " + number_text(1e3 * fast.within, 3) + " ms in " +
-                  percent(fast.share) +
-                  " of the rows looked at, so the description was not checked",
-          .advice = "record faster, where rows are that far apart, or a slower motion"};
+  return {
+      .kind = "not-checked",
+      .severity = Severity::kNote,
+      .channel = hinge,
+      .size = fast.share,
+      .unit = "-",
+      .what = "joint " + quoted(hinge) + " turns by more than " + number_text(fast.turn) +
+              " rad within " + number_text(1e3 * fast.within, 3) + " ms in " + percent(fast.share) +
+              " of the examined rows, so the rig file was not checked against the motion",
+      .advice = "record at a higher rate if rows are that far apart, or record a slower motion"};
 }
 
 /// Returns whether the description fits if the encoder's zero is fixed at its given value.
@@ -168,17 +167,19 @@ bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recordin
 
 Finding far_zero(const Sensor& sensor, double size) {
   const bool half = std::abs(std::abs(size) - M_PI) < kHalfTurn;
-  return {.kind = "shifted-zero",
-          .severity = Severity::kWarning,
-          .channel = sensor.name,
-          .size = size,
-          .unit = sensor.units().coordinate,
-          .what = "the zero of the encoder of hinge " + quoted(sensor.name) + " is off by " +
-                  (half ? "half a turn" : number_text(size) + " " + sensor.units().coordinate) +
-                  " from what its free offset starts with",
-          .advice = "nothing, if zeros are free on purpose; else turn `zero_direction` of hinge " +
-                    quoted(sensor.name) + ", or give `offset_rad` in its column",
-          .treatment = "its offset starts from there"};
+  return {
+      .kind = "shifted-zero",
+      .severity = Severity::kWarning,
+      .channel = sensor.name,
+      .size = size,
+      .unit = sensor.units().coordinate,
+      .what = "the zero of the encoder of joint " + quoted(sensor.name) + " differs by " +
+              (half ? "half a turn" : number_text(size) + " " + sensor.units().coordinate) +
+              " from the initial value of its free offset",
+      .advice =
+          "nothing, if zeros are free on purpose; otherwise correct `zero_direction` of joint " +
+          quoted(sensor.name) + ", or give `offset_rad` in its column",
+      .treatment = "the offset found is used as the initial value"};
 }
 
 /// Finds free zeros that a fit estimates far from their given values.

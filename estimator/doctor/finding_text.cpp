@@ -12,7 +12,7 @@ constexpr int kTimeDigits = 6;
 /// Standard deviations up to which an outlier is the noise's tail rather than a disturbance.
 constexpr double kTail = 20.0;
 
-std::string encoder(const Sensor& sensor) { return "encoder " + sensor.name; }
+std::string encoder(const Sensor& sensor) { return "encoder " + quoted(sensor.name); }
 
 std::string rate_text(const Sensor& sensor, double rate) {
   return number_text(rate) + " " + sensor.units().rate;
@@ -46,24 +46,24 @@ Finding outlier_finding(const Sensor& sensor, const std::string& recording,
   finding.severity = tail && isolated ? Severity::kNote : Severity::kWarning;
   finding.what = encoder(sensor) + ": " + std::to_string(outliers.count) + " of " +
                  std::to_string(outliers.readings) +
-                 (outliers.count == 1 ? " readings lies" : " readings lie") +
-                 (kind == SeriesKind::kMotion ? " off the motion before and after it"
-                                              : " off the fitted motion") +
+                 (outliers.count == 1 ? " readings deviates" : " readings deviate") +
+                 (kind == SeriesKind::kMotion ? " from the motion before and after"
+                                              : " from the fitted motion") +
                  ", by up to " + number_text(outliers.largest) + " " + sensor.units().coordinate;
   finding.what += outliers.count == 1 ? ", at " : ", the first at ";
   finding.what += number_text(outliers.first, kTimeDigits) + " s";
   if (outliers.count > 1) {
     finding.what += ", the last at " + number_text(outliers.last, kTimeDigits) + " s";
   }
-  finding.advice = tail ? "nothing, unless there are more of them than noise has"
-                        : std::string("look for a loose plug, a dirty code ") +
+  finding.advice = tail ? "nothing, unless there are more of them than noise explains"
+                        : std::string("check for a loose connector, a dirty encoder ") +
                               (sensor.traits().turns ? "disc" : "scale") + " or interference";
   if (isolated) {
-    finding.treatment = outliers.count == 1 ? "it is held back" : "they are held back";
+    finding.treatment = outliers.count == 1 ? "it is rejected" : "they are rejected";
   } else {
     finding.advice +=
-        "; so many are not isolated readings, so they are used: do not believe "
-        "estimates from this recording";
+        "; there are too many to be isolated outliers, so they are used: do not trust estimates "
+        "from this recording";
   }
   return finding;
 }
@@ -86,26 +86,27 @@ Finding slip_finding(const Sensor& sensor, const std::string& recording, double 
     finding.what += ", ± " + number_text(deviation, 2) + " " + sensor.units().coordinate + ",";
   }
   finding.what += " at " + number_text(time, kTimeDigits) + " s: " +
-                  (is_unsure ? "what the model leaves does not tell it from none"
-                             : std::string("it reads that much ") + (size > 0.0 ? "more" : "less") +
-                                   " from there on");
+                  (is_unsure ? "the residuals are also compatible with no slip"
+                             : std::string("it reads this much ") + (size > 0.0 ? "more" : "less") +
+                                   " from then on");
   finding.advice =
-      "look for counts lost to interference or too fast a motion, and for a slipping coupling";
-  finding.treatment = "its offset is a free parameter from there on";
+      "check for counts lost to interference or fast motion, and for a slipping coupling";
+  finding.treatment = "its offset is a free parameter from then on";
   return finding;
 }
 
 void doubt(Finding& finding) {
   if (finding.severity != Severity::kWarning) return;
   finding.severity = Severity::kNote;
-  finding.what = "it seems that " + finding.what +
-                 "; the model does not hold with that either, and what it lacks may look like it";
+  finding.what = "possibly, " + finding.what +
+                 "; the model is rejected with this repair too, and a model error may cause the "
+                 "same residuals";
 }
 
 std::string lost_rows_text(int rows) {
-  return (rows == 1 ? std::string("a row without readings stands")
-                    : std::to_string(rows) + " rows without readings stand") +
-         " there, over which the motion goes on; what follows is later by as much";
+  return (rows == 1 ? std::string("a row without readings is inserted")
+                    : std::to_string(rows) + " rows without readings are inserted") +
+         " there, and all later rows are delayed accordingly";
 }
 
 Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::string& recording,
@@ -119,12 +120,12 @@ Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::s
   finding.stretches = {{time, time}};
   finding.confidence = explanation.confidence;
   finding.advice =
-      "look at what writes the recording: a buffer that overflowed, a clock that was "
-      "set, samples counted instead of timed";
+      "check the recording program: a buffer overflow, a clock that was set, samples counted "
+      "instead of timed";
   const std::string when = " at " + number_text(time, kTimeDigits) + " s";
   const std::string jump = encoder(own) + " reads " +
                            size_text(own, explanation.sizes[at], quantum) +
-                           " more than its motion accounts for";
+                           " more than its motion explains";
   const std::string speeds = "its speed is " + rate_text(own, explanation.rates_before[at]) +
                              " before and " + rate_text(own, explanation.rates_after[at]) +
                              " after";
@@ -135,7 +136,7 @@ Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::s
     finding.kind = "lost-time";
     finding.size = explanation.lost_time;
     finding.unit = "s";
-    finding.what = lost + " are missing" + when + " without the time stamps saying so: " + jump +
+    finding.what = lost + " are missing" + when + ", which the time stamps do not show: " + jump +
                    ", " + speeds;
     if (sensors.size() > 1) finding.what += ", and the other encoders agree";
     finding.treatment = "the recording is cut there";
@@ -146,17 +147,17 @@ Finding cut_finding(const std::vector<Sensor>& sensors, int sensor, const std::s
   finding.unit = own.units().coordinate;
   if (explanation.cause == StepCause::kBreak) {
     finding.kind = "break";
-    finding.what = "the motion does not go on" + when + ": " + jump + ", " + speeds +
+    finding.what = "the motion is discontinuous" + when + ": " + jump + ", " + speeds +
                    ", which neither a slip nor lost time explains";
-    finding.advice += "; or mark the place by a segment column";
+    finding.advice += "; or mark this time in a segment column";
     finding.treatment = "the recording is cut there";
     return finding;
   }
   finding.kind = "jump";
-  finding.what = jump + when + ": a slip, or " + lost + " lost; " + speeds +
-                 ", which is too much alike to tell";
+  finding.what = jump + when + ": an encoder slip, or " + lost + " lost; " + speeds +
+                 ", too similar to distinguish the two";
   finding.treatment =
-      "the recording is cut there, and its offset is a free parameter from there on";
+      "the recording is cut there, and the encoder's offset is a free parameter from then on";
   return finding;
 }
 

@@ -138,7 +138,8 @@ std::vector<Finding> hidden_edge_findings(const std::vector<Recording>& recordin
                    number_text(finding.from, 6) + " s";
     finding.advice = "log commands without gaps";
     finding.treatment =
-        "the motion on either side tells at which row; the recording is joined there again";
+        "the row is estimated from the motion on both sides, and the recording is joined there "
+        "again";
     findings.push_back(std::move(finding));
   }
   return findings;

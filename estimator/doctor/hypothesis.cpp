@@ -31,34 +31,34 @@ constexpr Scale kAngleScales[] = {
     {180.0 / M_PI, "is in radians, not in degrees"},
     {2.0 * M_PI, "is in revolutions, not in radians"},
     {0.5 / M_PI, "is in radians, not in revolutions"},
-    {0.25, "has four times as many counts a turn (edges counted, lines stated)"},
-    {4.0, "has a quarter of the counts a turn (lines counted, edges stated)"},
-    {0.5, "has twice as many counts a turn"},
-    {2.0, "has half of the counts a turn"}};
+    {0.25, "has four times as many counts per turn (edges counted, lines given)"},
+    {4.0, "has a quarter of the counts per turn (lines counted, edges given)"},
+    {0.5, "has twice as many counts per turn"},
+    {2.0, "has half of the counts per turn"}};
 constexpr Scale kSlideScales[] = {{1e-3, "is in millimetres, not in metres"},
                                   {1e3, "is in metres, not in millimetres"},
                                   {1e-2, "is in centimetres, not in metres"},
-                                  {0.25, "has four times as many counts a metre"},
-                                  {4.0, "has a quarter of the counts a metre"}};
+                                  {0.25, "has four times as many counts per metre"},
+                                  {4.0, "has a quarter of the counts per metre"}};
 
 std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
   return [=](Segment& segment) { segment.angles.col(column) *= factor; };
 }
 
 void add_encoder_mistakes(const Sensor& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
-  const std::string who = "the encoder of hinge " + quoted(sensor.name);
+  const std::string who = "the encoder of joint " + quoted(sensor.name);
   out.push_back(
       {.kind = "inverted-encoder",
        .channel = sensor.name,
        .mistake = who + " is inverted",
-       .remedy = "change `inverted` in the column (or the encoder) of hinge " + quoted(sensor.name),
+       .remedy = "change `inverted` in the column (or the encoder) of joint " + quoted(sensor.name),
        .mend_segment = scale_angle(column, -1.0)});
   if (!sensor.traits().wraps) return;
   out.push_back({.kind = "zero-upside-down",
                  .channel = sensor.name,
                  .mistake = "the zero of " + who + " is off by half a turn",
-                 .remedy = "add 3.14159 to `offset_rad` in the column (or the encoder) of hinge " +
-                           quoted(sensor.name) + ", or turn its `zero_direction` round",
+                 .remedy = "add 3.14159 to `offset_rad` in the column (or the encoder) of joint " +
+                           quoted(sensor.name) + ", or reverse its `zero_direction`",
                  .mend_segment = [=](Segment& s) { s.angles.col(column).array() += M_PI; }});
 }
 
@@ -70,8 +70,8 @@ void add_shifted_zero(const Mechanism& mechanism, const Sensor& sensor,
     const int offset = sensor.offset;
     out.push_back({.kind = "shifted-zero",
                    .channel = sensor.name,
-                   .mistake = "the zero of the encoder of hinge " + quoted(sensor.name) + " is off",
-                   .remedy = "add it to `offset_rad` in the column (or the encoder) of hinge " +
+                   .mistake = "the zero of the encoder of joint " + quoted(sensor.name) + " is off",
+                   .remedy = "add it to `offset_rad` in the column (or the encoder) of joint " +
                              quoted(sensor.name) +
                              ", or estimate it: `encoder { offset { value: 0 free: true } }`",
                    .mend_mechanism =
@@ -90,10 +90,10 @@ void add_scales(const Sensor& sensor, Eigen::Index column, std::vector<Hypothesi
   const auto add = [&](const Scale& scale) {
     out.push_back({.kind = "wrong-unit",
                    .channel = sensor.name,
-                   .mistake = "the " + std::string(sensor.units().quantity) + " of hinge " +
+                   .mistake = "the " + std::string(sensor.units().quantity) + " of joint " +
                               quoted(sensor.name) + " " + scale.mistake,
-                   .remedy = "change `unit` (or counts) of hinge " + quoted(sensor.name) +
-                             ": readings are to be multiplied by " + number_text(scale.factor, 5),
+                   .remedy = "change `unit` (or counts) of joint " + quoted(sensor.name) +
+                             ": multiply readings by " + number_text(scale.factor, 5),
                    .mend_segment = scale_angle(column, scale.factor)});
   };
   if (sensor.traits().turns) {
@@ -113,15 +113,14 @@ void add_common_units(const std::vector<Sensor>& sensors, std::vector<Hypothesis
   for (const Scale& scale : kAngleScales) {
     if (std::abs(std::log(scale.factor)) < 1.5) continue;  // counts differ between encoders
     const double factor = scale.factor;
-    out.push_back(
-        {.kind = "wrong-unit",
-         .channel = "",
-         .mistake = std::string("every angle ") + scale.mistake,
-         .remedy = "change `unit` of the angle columns: readings are to be multiplied by " +
-                   number_text(factor, 5),
-         .mend_segment = [=](Segment& segment) {
-           for (const Eigen::Index column : columns) segment.angles.col(column) *= factor;
-         }});
+    out.push_back({.kind = "wrong-unit",
+                   .channel = "",
+                   .mistake = std::string("every angle ") + scale.mistake,
+                   .remedy = "change `unit` of the angle columns: multiply readings by " +
+                             number_text(factor, 5),
+                   .mend_segment = [=](Segment& segment) {
+                     for (const Eigen::Index column : columns) segment.angles.col(column) *= factor;
+                   }});
   }
 }
 
@@ -132,9 +131,9 @@ void add_swapped_encoders(const std::vector<Sensor>& sensors, std::vector<Hypoth
       const auto a = static_cast<Eigen::Index>(i), b = static_cast<Eigen::Index>(j);
       out.push_back({.kind = "swapped-encoders",
                      .channel = sensors[i].name + "," + sensors[j].name,
-                     .mistake = "the encoders of hinges " + quoted(sensors[i].name) + " and " +
+                     .mistake = "the encoders of joints " + quoted(sensors[i].name) + " and " +
                                 quoted(sensors[j].name) + " are swapped",
-                     .remedy = "swap `column` (or the order of the encoders) of hinges " +
+                     .remedy = "swap `column` (or the order of the encoders) of joints " +
                                quoted(sensors[i].name) + " and " + quoted(sensors[j].name),
                      .mend_segment = [=](Segment& s) { s.angles.col(a).swap(s.angles.col(b)); }});
     }
@@ -198,27 +197,27 @@ void add_references(const Mechanism& mechanism, const std::vector<Sensor>& senso
     (each.absolute ? absolute : relative).push_back(each);
     const std::string& channel = sensors[static_cast<std::size_t>(each.own)].name;
     const std::string who =
-        std::string("the angle of ") + (each.absolute ? "encoder " : "hinge ") + quoted(channel);
+        std::string("the angle of ") + (each.absolute ? "encoder " : "joint ") + quoted(channel);
     const std::string before =
-        "that of hinge " + quoted(sensors[static_cast<std::size_t>(each.carrier)].name);
+        "that of joint " + quoted(sensors[static_cast<std::size_t>(each.carrier)].name);
     if (each.absolute) {
       out.push_back({.kind = "relative-angle",
                      .channel = channel,
-                     .mistake = who + " is relative to " + before + ", and described as absolute",
-                     .remedy = "describe it by the encoder of the joint itself, or add " + before +
+                     .mistake = who + " is relative to " + before + ", but described as absolute",
+                     .remedy = "describe it with an encoder of the joint itself, or add " + before +
                                " in the recording",
                      .mend_segment = [=](Segment& s) { add(each, s); }});
       continue;
     }
     out.push_back({.kind = "absolute-angle",
                    .channel = channel,
-                   .mistake = who + " is absolute, and described as relative to " + before,
+                   .mistake = who + " is absolute, but described as relative to " + before,
                    .remedy = "subtract " + before + " in the recording, or describe an encoder " +
                              "between the ground and the body",
                    .mend_segment = [=](Segment& s) { subtract(each, s); }});
     out.push_back({.kind = "relative-angle",
                    .channel = channel,
-                   .mistake = who + " lacks " + before,
+                   .mistake = who + " does not include " + before,
                    .remedy = "add " + before + " in the recording",
                    .mend_segment = [=](Segment& s) { add(each, s); }});
   }
@@ -226,9 +225,9 @@ void add_references(const Mechanism& mechanism, const std::vector<Sensor>& senso
     out.push_back(
         {.kind = "absolute-angle",
          .channel = "",
-         .mistake = "every angle is absolute, and described as relative to the body before",
-         .remedy = "describe encoders between the ground and the bodies, or subtract from "
-                   "each angle that of the body before in the recording",
+         .mistake = "every angle is absolute, but described as relative to the preceding body",
+         .remedy = "describe encoders between the ground and the bodies, or subtract from each "
+                   "angle that of the preceding body in the recording",
          .mend_segment = [=](Segment& s) {
            for (auto of = relative.rbegin(); of != relative.rend(); ++of) subtract(*of, s);
          }});
@@ -237,8 +236,8 @@ void add_references(const Mechanism& mechanism, const std::vector<Sensor>& senso
     out.push_back(
         {.kind = "relative-angle",
          .channel = "",
-         .mistake = "every angle is relative to the body before, and described as absolute",
-         .remedy = "describe them by the encoders of the joints themselves",
+         .mistake = "every angle is relative to the preceding body, but described as absolute",
+         .remedy = "describe them with encoders of the joints themselves",
          .mend_segment = [=](Segment& s) {
            for (const Reference& of : absolute) add(of, s);
          }});
@@ -255,8 +254,8 @@ void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out
     const Eigen::Index at = column;
     out.push_back({.kind = "inverted-motor",
                    .channel = name,
-                   .mistake = "the motor of hinge " + quoted(name) + " is inverted",
-                   .remedy = "give the control column of hinge " + quoted(name) +
+                   .mistake = "the motor of joint " + quoted(name) + " is inverted",
+                   .remedy = "give the control column of joint " + quoted(name) +
                              " the opposite `scale`, or its motor a `gain` of the opposite sign",
                    .mend_segment = [=](Segment& s) { s.controls.col(at) *= -1.0; }});
   }
@@ -266,9 +265,9 @@ void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out
       out.push_back(
           {.kind = "swapped-motors",
            .channel = motors[i].first + "," + motors[j].first,
-           .mistake = "the motors of hinges " + quoted(motors[i].first) + " and " +
+           .mistake = "the motors of joints " + quoted(motors[i].first) + " and " +
                       quoted(motors[j].first) + " are swapped",
-           .remedy = "swap the control columns of hinges " + quoted(motors[i].first) + " and " +
+           .remedy = "swap the control columns of joints " + quoted(motors[i].first) + " and " +
                      quoted(motors[j].first),
            .mend_segment = [=](Segment& s) { s.controls.col(a).swap(s.controls.col(b)); }});
     }
@@ -286,14 +285,14 @@ void add_point_signs(const Mechanism& mechanism, int hinge, std::vector<Hypothes
     if (std::abs(value) < kLeverMin || find_tie(mechanism, index) != nullptr) continue;
     const int body = on_child ? of.body_b : of.body_a;
     const std::string where = std::string(on_child ? "child" : "parent") + " { point { " +
-                              kAxes[k % 3] + " } } of hinge " + quoted(of.name);
+                              kAxes[k % 3] + " } } of joint " + quoted(of.name);
     out.push_back({.kind = "wrong-point-sign",
                    .channel = of.name,
-                   .mistake = "the position of hinge " + quoted(of.name) + " on body " +
+                   .mistake = "the position of joint " + quoted(of.name) + " on body " +
                               quoted(mechanism.bodies[static_cast<std::size_t>(body)].name) +
                               " has the wrong sign in " + kAxes[k % 3],
-                   .remedy = "give `" + where + "` the value " + number_text(-value, 6) +
-                             " (it counts from the body's frame to the hinge)",
+                   .remedy = "set `" + where + "` to " + number_text(-value, 6) +
+                             " (it is measured from the body's frame to the joint)",
                    .mend_mechanism = [=](Mechanism& m) {
                      Parameter& point = m.parameters[static_cast<std::size_t>(index)];
                      point.value = -point.value;

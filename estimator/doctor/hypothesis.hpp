@@ -13,7 +13,7 @@ namespace estimator {
 struct Hypothesis {
   std::string kind;     ///< machine-readable: "inverted-encoder", "zero-upside-down", …
   std::string channel;  ///< encoder, joint or motor
-  std::string mistake;  ///< "the encoder of hinge '2' is inverted"
+  std::string mistake;  ///< the encoder of joint "2" is inverted
   std::string remedy;   ///< the field of the rig file to change
   std::function<void(Mechanism&)> mend_mechanism = {};  ///< empty: the mechanism stays
   std::function<void(Segment&)> mend_segment = {};      ///< empty: the recordings stay

@@ -264,27 +264,27 @@ Finding describe(const std::string& sensor, const Mistake& mistake, const Instru
   Finding finding{.kind = mistake.is_of_axes() ? "inertial-axes" : "inertial-unit",
                   .severity = Severity::kFault,
                   .channel = sensor,
-                  .what = "the " + instrument + " of inertial sensor '" + sensor +
-                          "' contradicts the encoders"};
+                  .what = "the " + instrument + " of inertial sensor " + quoted(sensor) +
+                          " contradicts the encoders"};
   std::string wrong, remedy;
   if (mistake.unit != 1.0) {
     const auto& [si, customary] = reading_traits(by.reads).units;
     const ReadingUnit& read_in = (mistake.unit > 1.0) == (customary.size < 1.0) ? customary : si;
     wrong = std::string("it reads in ") + read_in.short_name;
-    remedy = std::string("write unit: ") + read_in.word + " for its columns";
+    remedy = std::string("set unit: ") + read_in.word + " for its columns";
   }
   for (std::size_t k = 0; k < 3; ++k) {
     const auto own = static_cast<std::size_t>(mistake.axis[k]);
     if (own == k && mistake.sign[k] == 1) continue;
     const std::string name = std::string(mistake.sign[k] < 0 ? "-" : "") + kAxisNames[own];
-    wrong += (wrong.empty() ? "" : ", ") + std::string("what is called ") + kAxisNames[k] +
+    wrong += (wrong.empty() ? "" : ", ") + std::string("the axis called ") + kAxisNames[k] +
              " is its " + name;
-    remedy += (remedy.empty() ? "" : "; ") + std::string("the column of ") + kAxisNames[k] +
-              " is of axis " + name;
+    remedy += (remedy.empty() ? "" : "; ") + std::string("assign the column of ") + kAxisNames[k] +
+              " to axis " + name;
     if (mistake.sign[k] < 0) remedy += " (inverted: true)";
   }
-  finding.what += ": " + wrong + ", which leaves " + number_text(100.0 * mistake.unexplained, 2) +
-                  " % unexplained";
+  finding.what += ": " + wrong + "; with this correction, " +
+                  number_text(100.0 * mistake.unexplained, 2) + " % is unexplained";
   finding.advice =
       remedy + (mistake.is_of_axes() ? ", or correct the sensor's x_axis and y_axis" : "");
   return finding;

@@ -149,10 +149,10 @@ void try_lengths(const MisfitCase& whole, std::vector<Cause>& causes) {
       const std::string kept = number_text(point.value, 4) + " m";
       std::string what = point.name + " is " + found + " instead of " + kept;
       if (bound >= 0) {
-        what = point.name + ", " + kept + ", leaves no room for any inertia: " +
+        what = point.name + " = " + kept + " leaves no room for a positive inertia: " +
                on.estimate.parameters[static_cast<std::size_t>(bound)].name +
-               " is at its lower bound, where it would have to be " + found +
-               ", and with more inertia nearer";
+               " is at its lower bound, where the distance would have to be " + found +
+               ", and shorter for a larger inertia";
       }
       freed.cause->finding = {
           .kind = "wrong-length",
@@ -216,22 +216,22 @@ void try_friction(const MisfitCase& on, std::vector<Cause>& causes) {
   try_parts(on, richer, freed,
             {.kind = "friction-law",
              .severity = Severity::kWarning,
-             .what = "friction has parts that the description does not know: ",
-             .advice = "estimate them too (`rigcal compare` tells which of them predict); they "
-                       "stand in `friction { }` of the joint"},
+             .what = "friction has terms that are missing in the rig file: ",
+             .advice = "estimate them too, in `friction { }` of the joint; `rigcal compare` shows "
+                       "which of them improve predictions"},
             causes);
 }
 
 void try_air(const MisfitCase& on, std::vector<Cause>& causes) {
   std::vector<int> freed;
   const Mechanism richer = with_air(on.estimate, freed);
-  try_parts(on, richer, freed,
-            {.kind = "air-drag",
-             .severity = Severity::kWarning,
-             .what = "the air holds bodies back, more the faster they move in the room: ",
-             .advice = "estimate it: `air_drag { coefficient { value: ... free: true } }` "
-                       "in the body"},
-            causes);
+  try_parts(
+      on, richer, freed,
+      {.kind = "air-drag",
+       .severity = Severity::kWarning,
+       .what = "air drag is missing in the rig file: ",
+       .advice = "estimate it: `air_drag { coefficient { value: ... free: true } }` of the body"},
+      causes);
 }
 
 std::optional<Cause> fit_all_friction(const MisfitCase& on) {

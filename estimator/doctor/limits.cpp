@@ -77,9 +77,9 @@ void compare_range(const Sensor& sensor, int column, const SensorLimits& limits,
   if (excess.rows == 0) return;
   const std::string unit = sensor.units().coordinate;
   Finding finding = excess_finding("beyond-range", recording, sensor.name, excess, unit);
-  finding.what = "encoder " + sensor.name + " reads as far as " + number_text(excess.extreme, 4) +
-                 " " + unit + ", beyond the " + number_text(limits.lowest, 4) + " to " +
-                 number_text(limits.highest, 4) + " " + unit + " of the rig file" + when(excess);
+  finding.what = "encoder " + quoted(sensor.name) + " reads " + number_text(excess.extreme, 4) +
+                 " " + unit + ", outside the range of " + number_text(limits.lowest, 4) + " to " +
+                 number_text(limits.highest, 4) + " " + unit + " in the rig file" + when(excess);
   finding.advice = "check unit, sign and zero of the column, or the limits in `safety`";
   out.findings.push_back(std::move(finding));
 }
@@ -106,9 +106,9 @@ void compare_speed(const Sensor& sensor, int column, double quantum, double fast
   if (excess.rows == 0) return;
   const std::string unit = std::string(sensor.units().coordinate) + "/s";
   Finding finding = excess_finding("too-fast", recording, sensor.name, excess, unit);
-  finding.what = "encoder " + sensor.name + " moves at up to " + number_text(excess.extreme) + " " +
-                 unit + ", beyond the " + number_text(fastest) + " " + unit + " of the rig file" +
-                 when(excess);
+  finding.what = "encoder " + quoted(sensor.name) + " moves at up to " +
+                 number_text(excess.extreme) + " " + unit + ", beyond the limit of " +
+                 number_text(fastest) + " " + unit + " in the rig file" + when(excess);
   finding.advice = "check unit, counts and time stamps, or the limit in `safety`";
   out.findings.push_back(std::move(finding));
 }
@@ -127,20 +127,21 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
   }
   if (beyond.rows > 0) {
     Finding finding = excess_finding("command-beyond-limit", recording, motor, beyond, "");
-    finding.what = "the command of motor " + motor + " goes as far as " +
-                   number_text(beyond.extreme, 4) + ", beyond the " + number_text(most, 4) +
-                   " that the rig file allows" + when(beyond);
+    finding.what = "the command of motor " + quoted(motor) + " reaches " +
+                   number_text(beyond.extreme, 4) + ", beyond the limit of " +
+                   number_text(most, 4) + " in the rig file" + when(beyond);
     finding.advice =
-        "check unit and `scale` of the column, or the limit; where the amplifier clips, record "
-        "what it puts out";
+        "check unit and `scale` of the column, or the limit; if the amplifier clips, record its "
+        "output";
     out.findings.push_back(std::move(finding));
   } else if (at.rows >= kOftenAtLimit * rows) {
     Finding finding = excess_finding("command-at-limit", recording, motor, at, "");
     finding.severity = Severity::kNote;
-    finding.what = "the command of motor " + motor + " is at its limit of " + number_text(most, 4) +
-                   " in " + std::to_string(at.rows) + " of " + std::to_string(rows) +
-                   " rows, the first at " + number_text(at.first(), 6) + " s";
-    finding.advice = "nothing, if what was recorded is what the motor got, and not what was asked";
+    finding.what = "the command of motor " + quoted(motor) + " is at its limit of " +
+                   number_text(most, 4) + " in " + std::to_string(at.rows) + " of " +
+                   std::to_string(rows) + " rows, the first at " + number_text(at.first(), 6) +
+                   " s";
+    finding.advice = "nothing, if the recorded command is the amplifier's output, not its input";
     out.findings.push_back(std::move(finding));
   }
 }
@@ -175,13 +176,13 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Senso
   if (excess.rows == 0) return;
   Finding finding =
       excess_finding("beyond-stop", recording, sensor.name, excess, sensor.units().coordinate);
-  finding.what = "encoder " + sensor.name + " reads up to " + number_text(excess.extreme) + " " +
-                 finding.unit + " beyond the " + (stop.side > 0.0 ? "lower" : "upper") +
+  finding.what = "encoder " + quoted(sensor.name) + " reads up to " + number_text(excess.extreme) +
+                 " " + finding.unit + " beyond the " + (stop.side > 0.0 ? "lower" : "upper") +
                  " stop of its joint at " + number_text(stop.position, 4) + " " + finding.unit +
                  when(excess);
   finding.advice =
-      "correct the stop's position in `stops`, or the encoder's sign, zero and whole turns; an "
-      "estimate puts the joint at its stop there";
+      "correct the stop's position in `stops`, or the encoder's sign, zero and whole turns; the "
+      "estimated joint stays at its stop there";
   out.findings.push_back(std::move(finding));
 }
 

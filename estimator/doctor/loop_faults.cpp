@@ -7,6 +7,7 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/fit/closed_states.hpp"
+#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/tree/loop_closure.hpp"
@@ -25,7 +26,7 @@ std::string find_loop_fault(const Mechanism& mechanism) {
   const Eigen::Index n = mechanism.hinge_count();
   LoopClosure closure(mechanism);
   if (closure.closing_joints().empty()) return "";  // mimic joints only: always consistent
-  const std::string joint = "joint '" + closure.closing_joints().back() + "' closes a loop ";
+  const std::string joint = "joint " + quoted(closure.closing_joints().back()) + " closes a loop ";
   const Eigen::VectorXd any =
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
   std::mt19937 random(1);
@@ -50,20 +51,20 @@ std::string find_loop_fault(const Mechanism& mechanism) {
     const Eigen::MatrixXd J = closure.jacobian(angles);
     if (J.cwiseAbs().maxCoeff() < kLooseRank) {
       return joint +
-             "in which no joint moves: its bodies are fixed to one another already; remove "
-             "it";
+             "in which no joint moves: its bodies are already fixed to one another; remove the "
+             "joint";
     }
     free = std::max(free, null_space(J, kLooseRank).cols());
   }
   if (free > 0) return "";
   if (free == 0) {
     return joint +
-           "that cannot move: the joints leave one another no freedom; check axes and "
-           "hinge points, or take a joint away";
+           "that cannot move: its joints have no degree of freedom left; check axes and joint "
+           "points, or remove a joint";
   }
   if (nearest.size() == 0) return "";
   return gap_text(closure.widest_gap(nearest)) +
-         " wherever its joints stand; check lengths, hinge points and axes";
+         " in every configuration tried; check lengths, joint points and axes";
 }
 
 }  // namespace estimator

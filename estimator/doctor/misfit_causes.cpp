@@ -55,14 +55,14 @@ Finding told(const MisfitCase& on, const std::vector<Cause>& causes) {
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Sensor sensor = sensors_of(on.estimate)[static_cast<std::size_t>(worst)];
   Finding finding = best.finding;
-  finding.what += "; with that, errors of hinge " + quoted(sensor.name) + " over pieces of " +
-                  number_text(on.excerpts.piece) + " s fall from " +
+  finding.what += "; with this correction, errors of encoder " + quoted(sensor.name) +
+                  " over windows of " + number_text(on.excerpts.piece) + " s decrease from " +
                   error_text(sensor, on.rmse[worst]) + " to " +
                   error_text(sensor, best.rmse[worst]);
   int alike = 1;
   for (std::size_t i = 1; i < causes.size(); ++i) {
     if (!(causes[i].cost_per_reading < kCauseAlike * best.cost_per_reading)) break;
-    finding.what += (alike == 1 ? "; it may as well be that " : ", or ") + causes[i].finding.what;
+    finding.what += (alike == 1 ? "; an equally likely cause: " : ", or ") + causes[i].finding.what;
     ++alike;
   }
   finding.confidence = 1.0 / alike;
@@ -77,12 +77,12 @@ Finding none_explains(const MisfitCase& on) {
           .channel = sensor.name,
           .size = on.rmse[worst] / on.noise[worst],
           .unit = "-",
-          .what = "errors of hinge " + quoted(sensor.name) + " over pieces of " +
+          .what = "errors of encoder " + quoted(sensor.name) + " over windows of " +
                   number_text(on.excerpts.piece) + " s are " + error_text(sensor, on.rmse[worst]) +
                   ", " + number_text(on.rmse[worst] / on.noise[worst], 2) +
-                  " times the noise of its readings; none of delay, clock, clipping, lengths, "
-                  "friction, its creep and air explains them",
-          .advice = "the interval that holds is that of the scatter between pieces"};
+                  " times the noise of its readings; none of the tested causes explains them "
+                  "(delay, clock, clipping, lengths, friction, creep, air drag)",
+          .advice = "use the intervals that include the scatter between segments"};
 }
 
 bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
@@ -188,8 +188,7 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
   if (is_stopped(monitor)) return {};
   if (budget.exceeded && !findings.empty()) {
     findings.back().what +=
-        "; not every cause was tried: the mechanism or its excitation asks for "
-        "more work than is spent on that";
+        "; not every cause was tested: for this mechanism and motion, that would take too long";
   }
   return findings;
 }

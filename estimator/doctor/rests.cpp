@@ -82,12 +82,12 @@ void find_rests(const std::vector<Sensor>& sensors, const std::vector<double>& q
        .stretches = stretches,
        .size = static_cast<double>(resting) / rows,
        .unit = "-",
-       .what = "all encoders rest in " + number_text(100.0 * resting / rows, 2) +
+       .what = "all encoders are at rest in " + number_text(100.0 * resting / rows, 2) +
                " % of the rows, the first time from " + number_text(stretches.front().from, 4) +
-               " s on: each repeats one reading, and its error",
-       .advice = "nothing, or leave the rest out",
-       .treatment = "of each rest one row in " + number_text(kEvery) + " s is used, " +
-                    std::to_string(held) + " rows are held back"});
+               " s on: each rest only repeats one reading and its error",
+       .advice = "nothing, or remove the rests",
+       .treatment = "of each rest, one row per " + number_text(kEvery) + " s is used, and " +
+                    std::to_string(held) + " rows are rejected"});
 }
 
 }  // namespace estimator

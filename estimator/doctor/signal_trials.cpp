@@ -147,13 +147,13 @@ void try_delays(const MisfitCase& on, std::vector<Cause>& causes) {
         .channel = of.name,
         .size = freed.size,
         .unit = "s",
-        .what = "the command of hinge " + quoted(of.name) + " acts " +
+        .what = "the command of motor " + quoted(of.name) + " acts " +
                 notation::format_with_deviation(1e3 * std::abs(freed.size), 1e3 * freed.deviation) +
-                " ms " + (late ? "later" : "earlier") + " than it is recorded",
+                " ms " + (late ? "later" : "earlier") + " than recorded",
         .advice = late ? "estimate it: `motor { input_delay { value: " +
                              number_text(now + freed.size) + " free: true } }`"
-                       : "the time stamps of commands lie behind those of angles: shift the column "
-                         "of the control by that much",
+                       : "the time stamps of commands are late relative to those of angles: shift "
+                         "the control column by this much",
     };
     causes.push_back(std::move(*freed.cause));
   }
@@ -175,19 +175,18 @@ void try_clipped_commands(const MisfitCase& on, std::vector<Cause>& causes) {
     const PieceFit fit = fit_at(best);
     const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
     if (!is_sure(largest * (1.0 - best), deviation)) continue;
-    add(causes,
-        judged(on, fit,
-               {.kind = "clipped-command",
-                .severity = Severity::kWarning,
-                .channel = hinge.name,
-                .size = best * largest,
-                .unit = "",
-                .what = "the command of hinge " + quoted(hinge.name) + " acts no further than to " +
-                        notation::format_with_deviation(best * largest, deviation) + " of the " +
-                        number_text(largest) + " recorded",
-                .advice = "record what the amplifier puts out, limit the command to what "
-                          "it can, or leave out the parts beyond"},
-               clipped(on.pieces, column, best * largest)));
+    add(causes, judged(on, fit,
+                       {.kind = "clipped-command",
+                        .severity = Severity::kWarning,
+                        .channel = hinge.name,
+                        .size = best * largest,
+                        .unit = "",
+                        .what = "the command of motor " + quoted(hinge.name) + " is clipped at " +
+                                notation::format_with_deviation(best * largest, deviation) +
+                                ", but recorded up to " + number_text(largest),
+                        .advice = "record the amplifier's output, limit the command to its range, "
+                                  "or remove the parts beyond it"},
+                       clipped(on.pieces, column, best * largest)));
   }
 }
 
@@ -213,8 +212,7 @@ void try_clock(const MisfitCase& on, std::vector<Cause>& causes) {
                       notation::format_with_deviation(100.0 * std::abs(rate), 100.0 * deviation) +
                       " % too " + (rate > 0.0 ? "fast" : "slow") + " (rate " +
                       notation::format_with_deviation(1.0 + rate, deviation) + ")",
-              .advice = "check the sampling rate against another clock: times are to be "
-                        "multiplied by " +
+              .advice = "check the sampling rate against another clock: multiply times by " +
                         number_text(1.0 / (1.0 + rate), 5)},
              pieces));
 }
@@ -231,18 +229,17 @@ void try_clipped_angles(const MisfitCase& on, const std::vector<Recording>& reco
       if (masked == 0) continue;
       const std::vector<Recording> pieces = take_excerpts(on.estimate, without, on.excerpts);
       const PieceFit fit = hopeful_fit(on, on.estimate, pieces);
-      add(causes,
-          judged(on, fit,
-                 {.kind = "clipped-angle",
-                  .severity = Severity::kWarning,
-                  .channel = sensors[i].name,
-                  .size = end,
-                  .unit = sensors[i].units().coordinate,
-                  .what = "the encoder of hinge " + quoted(sensors[i].name) + " reads no further " +
-                          "than " + number_text(end, 4) + " " + sensors[i].units().coordinate +
-                          ": " + std::to_string(masked) + " readings stay there",
-                  .advice = "leave these rows out, or mark their readings as missing"},
-                 pieces));
+      add(causes, judged(on, fit,
+                         {.kind = "clipped-angle",
+                          .severity = Severity::kWarning,
+                          .channel = sensors[i].name,
+                          .size = end,
+                          .unit = sensors[i].units().coordinate,
+                          .what = "encoder " + quoted(sensors[i].name) + " saturates at " +
+                                  number_text(end, 4) + " " + sensors[i].units().coordinate + ": " +
+                                  std::to_string(masked) + " readings stay there",
+                          .advice = "remove these rows, or mark their readings as missing"},
+                         pieces));
     }
   }
 }

@@ -138,14 +138,15 @@ Finding struck_finding(const Sensor& sensor, const Recording& recording, const S
                   .stretches = stop.stretches,
                   .size = coordinate,
                   .unit = unit};
-  finding.what = "encoder " + sensor.name + " stops or turns back at " + number_text(coordinate) +
-                 " " + unit + " within a sample, " + std::to_string(stop.strikes) +
-                 " times, from up to " + number_text(stop.fastest) + " " + unit +
-                 "/s, and never goes beyond: an end stop that is not described";
-  finding.advice = "write stops { " + std::string(upper ? "upper" : "lower") +
+  finding.what = "encoder " + quoted(sensor.name) + " stops or turns back at " +
+                 number_text(coordinate) + " " + unit + " within a sample, " +
+                 std::to_string(stop.strikes) + " times, from up to " + number_text(stop.fastest) +
+                 " " + unit +
+                 "/s, and never goes beyond: an end stop that is missing in the rig file";
+  finding.advice = "add stops { " + std::string(upper ? "upper" : "lower") +
                    " { value: " + number_text(coordinate) +
                    " free: true } restitution { value: " + number_text(stop.restitution) +
-                   " free: true } } at that joint; without it every strike counts as friction";
+                   " free: true } } to that joint; without it, every impact counts as friction";
   return finding;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/possible_inertia.hpp"
 
@@ -29,14 +30,14 @@ std::string obstacle(const Mechanism& mechanism, int body) {
     if (i >= 3) ++(parameter.free ? free_products : held_products);
     if (!parameter.free) {
       if (parameter.value == 0.0) continue;
-      return parameter.name + " is held at another value than zero";
+      return parameter.name + " is fixed at a nonzero value";
     }
     const double least = i < 3 ? 2.0 * kLeastSecondMoment : -HUGE_VAL;
     if (parameter.lower > least || parameter.upper < HUGE_VAL) {
-      return parameter.name + " has bounds of its own";
+      return parameter.name + " has its own bounds";
     }
   }
-  if (free_products == 2 && held_products == 1) return "one product of inertia is held";
+  if (free_products == 2 && held_products == 1) return "one product of inertia is fixed";
   return "";
 }
 
@@ -57,9 +58,9 @@ std::vector<std::string> tell_uncharted(const Mechanism& mechanism) {
     if (!has_free_moments(mechanism, body)) continue;
     const std::string why = obstacle(mechanism, body);
     if (why.empty()) continue;
-    sentences.push_back("body " + mechanism.bodies[static_cast<std::size_t>(body)].name +
-                        ": its moments of inertia are estimated one by one, since " + why +
-                        "; the result may be no body that can exist, and is told where it is not");
+    sentences.push_back("body " + quoted(mechanism.bodies[static_cast<std::size_t>(body)].name) +
+                        ": its moments of inertia are estimated one by one, because " + why +
+                        "; the result may not be physically consistent, which is then reported");
   }
   return sentences;
 }

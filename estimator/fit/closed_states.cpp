@@ -59,14 +59,15 @@ double distance(const Mechanism& mechanism, const Eigen::VectorXd& stated,
       joint = j;
     }
   }
-  throw std::invalid_argument(
-      where + ": the loops can be closed in " + std::to_string(found.size()) +
-      " ways, and the readings do not tell in which; say about which angle joint '" +
-      mechanism.hinges[static_cast<std::size_t>(joint)].name +
-      "' stands at the start (assembled_at: " + number_text(found[0].angles[joint], 3) + " or " +
-      number_text(found[1].angles[joint], 3) + " " +
-      mechanism.hinges[static_cast<std::size_t>(joint)].units().coordinate +
-      "?), or measure another joint");
+  throw std::invalid_argument(where + ": the loops can be closed in " +
+                              std::to_string(found.size()) +
+                              " ways, and the readings do not determine which; give the "
+                              "approximate initial position of joint " +
+                              quoted(mechanism.hinges[static_cast<std::size_t>(joint)].name) +
+                              " (assembled_at: " + number_text(found[0].angles[joint], 3) + " or " +
+                              number_text(found[1].angles[joint], 3) + " " +
+                              mechanism.hinges[static_cast<std::size_t>(joint)].units().coordinate +
+                              "?), or measure another joint");
 }
 
 Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
@@ -75,9 +76,9 @@ Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
   Eigen::VectorXd nearest = Eigen::VectorXd::Zero(measured.size());
   const std::vector<Assembly> found = find_assemblies(mechanism, closure, measured, nearest);
   if (found.empty()) {
-    throw std::invalid_argument(where + ": at the angles read first " +
+    throw std::invalid_argument(where + ": at the first readings, " +
                                 gap_text(closure.widest_gap(nearest)) +
-                                "; check points, signs and zero marks");
+                                "; check joint points, signs and encoder zeros");
   }
   if (found.size() == 1) return found.front().angles;
   if (stated.array().isNaN().all()) refuse_ambiguity(mechanism, measured, found, where);
@@ -108,7 +109,7 @@ std::string gap_text(const LoopGap& gap) {
   if (gap.distance > kClosed) {
     text += "open by " + number_text(1e3 * gap.distance) + " mm";
   } else if (!twisted) {
-    text += "closed half a turn off alone";
+    text += "closed only half a turn off";
   }
   if (twisted) {
     text += (gap.distance > kClosed ? " and twisted by " : "twisted by ") + number_text(gap.turn) +
@@ -151,9 +152,9 @@ std::vector<StretchedPose> close_loops(const Mechanism& mechanism, double period
     }
     if (!closure.close(angles, measured_at(k))) {
       throw std::invalid_argument(where + ": " + number_text(static_cast<double>(k) * period) +
-                                  " s after the start of a segment " +
+                                  " s after the start of a segment, " +
                                   gap_text(closure.widest_gap(angles)) +
-                                  "; check points, signs and zero marks");
+                                  "; check joint points, signs and encoder zeros");
     }
     closed.col(k) = angles;
     const Eigen::Index beside = std::max(margin, (last - first) / 2);

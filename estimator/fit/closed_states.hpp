@@ -41,7 +41,7 @@ std::vector<StretchedPose> close_loops(const Mechanism& mechanism, double period
 std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Segment& segment,
                                            const std::vector<Eigen::Index>& rows);
 
-/// "joint 'R' leaves its loop open by 3.1 mm"
+/// joint "R" leaves its loop open by 3.1 mm
 std::string gap_text(const LoopGap& gap);
 
 /// Chooses the independent joints that are best conditioned along all given states.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/inertia_chart.hpp"
 #include "estimator/model/possible_inertia.hpp"
@@ -119,24 +120,24 @@ InertiaPrior::Slopes InertiaPrior::slopes(const Mechanism& mechanism) const {
 std::string find_drawing_fault(const Mechanism& mechanism, int body) {
   const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
   if (std::isinf(own.drawing_deviation)) return "";
-  const std::string who = "body '" + own.name + "': ";
-  if (!(own.drawing_deviation > 0.0))
-    return who + "the deviation of its drawing must be above zero";
-  if (own.massless) return who + "is massless, so no drawing tells its inertia";
+  const std::string who = "body " + quoted(own.name) + ": ";
+  if (!(own.drawing_deviation > 0.0)) return who + "drawing_deviation_percent must be above zero";
+  if (own.massless)
+    return who + "it is massless, so drawing_deviation_percent has no effect; remove it";
   if (!(mechanism.parameter(body, BodyQuantity::kMass).prior_mean > 0.0)) {
-    return who + "its drawing has no mass";
+    return who + "drawing_deviation_percent needs a mass above zero";
   }
   for (int i = static_cast<int>(BodyQuantity::kMass); i < Mechanism::kBodyQuantities; ++i) {
     const Parameter& parameter = mechanism.parameter(body, static_cast<BodyQuantity>(i));
     if (std::isinf(parameter.prior_standard_deviation)) continue;
-    return who + "a prior of its drawing and one of " + parameter.name +
-           " say the same twice; remove one";
+    return who + "drawing_deviation_percent and the prior of " + parameter.name +
+           " both give a prior of the same quantity; remove one";
   }
   const Eigen::Vector3d values = symmetric_eigen3(drawn_second_moments(mechanism, body)).values;
   if (!(values[0] > kBorderShare * values[2])) {
     return who +
-           "its drawing is flat, or no possible body, so no deviation is a share of it; give "
-           "it the thickness that it has";
+           "its CAD values describe a flat or physically inconsistent body, so "
+           "drawing_deviation_percent is undefined; give the body its actual thickness";
   }
   return "";
 }

@@ -30,7 +30,7 @@ bool rises(const std::vector<double>& times) {
 void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
   const auto sensors = static_cast<Eigen::Index>(sensors_of(mechanism).size());
   const auto motors = std::ranges::count_if(mechanism.hinges, &Hinge::motorised);
-  if (sensors == 0) throw std::invalid_argument("no hinge of the rig is measured");
+  if (sensors == 0) throw std::invalid_argument("no joint of the rig is measured; add an encoder");
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (!(segment.period > 0.0) || !std::isfinite(segment.period)) {
@@ -44,10 +44,10 @@ void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& 
       }
       if (!segment.times.empty() &&
           (std::ssize(segment.times) != segment.angles.rows() || !rises(segment.times))) {
-        throw std::invalid_argument(recording.name + ": needs one rising time a row");
+        throw std::invalid_argument(recording.name + ": needs one increasing time per row");
       }
       if (!segment.controls.allFinite() || segment.angles.array().isInf().any()) {
-        throw std::invalid_argument(recording.name + ": holds infinite or undefined values");
+        throw std::invalid_argument(recording.name + ": contains infinite or undefined values");
       }
     }
   }
@@ -63,17 +63,17 @@ struct OptionRule {
 
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr OptionRule kOptionRules[] = {
-    {"the time step", &CalibrationOptions::step, 0.0, true, "0 (choose) or positive"},
+    {"the time step", &CalibrationOptions::step, 0.0, true, "0 (automatic) or positive"},
     {"the acceleration noise", &CalibrationOptions::acceleration_noise, 0.0, true,
-     "0 (find) or positive"},
+     "0 (estimated) or positive"},
     {"the state error weight", &CalibrationOptions::state_error_weight, 0.0, true,
-     "0 (choose) or positive"},
+     "0 (automatic) or positive"},
     {"the compliance", &CalibrationOptions::compliance, -kLargest, true,
-     "0, positive, or negative (the rig's own)"},
+     "0, positive, or negative (the value of the rig file)"},
     {"the damping time", &CalibrationOptions::damping_time, -kLargest, true,
-     "0, positive, or negative (the rig's own)"},
+     "0, positive, or negative (the value of the rig file)"},
     {"the weighting compliance", &CalibrationOptions::weighting_compliance, 0.0, true,
-     "0 (choose) or positive"},
+     "0 (automatic) or positive"},
     {"the filter cutoff", &CalibrationOptions::filter_cutoff, 0.0, false, "positive"},
 };
 
@@ -95,9 +95,9 @@ void check_step(double step, const std::vector<Recording>& recordings) {
   }
   if (!(total / step <= kTimeStepsMax)) {
     throw std::invalid_argument("a time step of " + number_text(step) +
-                                " s is too short: it would cut the recordings into " +
-                                number_text(total / step) + " steps, and " +
-                                number_text(kTimeStepsMax) + " are the most");
+                                " s is too short: it would divide the recordings into " +
+                                number_text(total / step) + " steps, and at most " +
+                                number_text(kTimeStepsMax) + " are supported");
   }
 }
 
@@ -118,8 +118,8 @@ void check_options(const CalibrationOptions& options, const std::vector<Recordin
                                 "; give a number that is " + rule.range);
   }
   if (options.max_iterations < 0) {
-    throw std::invalid_argument("at most " + std::to_string(options.max_iterations) +
-                                " iterations; give 0 or more");
+    throw std::invalid_argument("the iteration limit is " + std::to_string(options.max_iterations) +
+                                "; give 0 or more");
   }
   if (options.step > 0.0) check_step(options.step, recordings);
 }

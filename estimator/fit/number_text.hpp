@@ -11,7 +11,7 @@ inline std::string number_text(double value, int digits = 3) {
   return notation::format_number(value, digits);
 }
 
-/// A name formatted for messages: 'arm'.
-inline std::string quoted(const std::string& name) { return "'" + name + "'"; }
+/// A name formatted for messages: "arm".
+inline std::string quoted(const std::string& name) { return '"' + name + '"'; }
 
 }  // namespace estimator

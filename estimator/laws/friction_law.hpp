@@ -10,7 +10,7 @@ namespace estimator {
 //
 //   kQuantities   its parameters at every joint (LawQuantity), indexed by an enum
 //   kTerms        groups of its parameters that a comparison of laws frees together (LawTerm)
-//   kWhat         its name for messages: "friction without a jump"
+//   kWhat         its name for messages: "smooth friction"
 //   kInSpook      whether the SPOOK stepper supports it
 //   On<T>         its parameter values in order, with one of these functions of a rate ω, for any
 //   T:

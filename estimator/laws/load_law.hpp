@@ -22,7 +22,7 @@ struct LoadLaw {
        .unit = "-",
        .slide_unit = "1/m",
        .is_size = true,
-       .not_of_robots = "friction that grows with its moment"}};
+       .not_of_robots = "friction that grows with the bearing's moment"}};
   static constexpr LawTerm kTerms[] = {{"load", {kLoadFriction}}};
   static constexpr const char* kWhat = "friction that grows with load";
   static constexpr bool kInSpook = true;

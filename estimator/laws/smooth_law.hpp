@@ -16,7 +16,7 @@ struct SmoothLaw {
        .unit = "N·m",
        .slide_unit = "N",
        .is_size = true,
-       .not_of_robots = "friction without a jump, its excess at rest",
+       .not_of_robots = "smooth friction, its excess at rest",
        .start = start_excess},
       {.field = "smooth.rise",
        .symbol = "gamma_2",
@@ -35,7 +35,7 @@ struct SmoothLaw {
        .unit = "N·m",
        .slide_unit = "N",
        .is_size = true,
-       .not_of_robots = "friction without a jump",
+       .not_of_robots = "smooth friction",
        .start = start_whole},
       {.field = "smooth.slope",
        .symbol = "gamma_5",
@@ -45,7 +45,7 @@ struct SmoothLaw {
        .most = steepest_rise}};
   static constexpr LawTerm kTerms[] = {{"smooth", {kCoulomb, kSlope}},
                                        {"makkar", {kCoulomb, kSlope, kExcess, kRise, kDecay}}};
-  static constexpr const char* kWhat = "friction without a jump";
+  static constexpr const char* kWhat = "smooth friction";
   static constexpr bool kInSpook = false;
 
   template <typename T>

@@ -43,15 +43,14 @@ void check_stops(const Mechanism& mechanism, std::vector<std::string>& faults) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     if (!hinge.stops_lower && !hinge.stops_upper) continue;
     if (!is_tree(mechanism)) {
-      faults.push_back(
-          "joint '" + hinge.name +
-          "' has end stops, and impacts of a mechanism with closed loops, or joints that "
-          "follow others, are not described; remove its stops");
+      faults.push_back("joint \"" + hinge.name +
+                       "\" has end stops, which are not supported with closed loops or joints that "
+                       "follow others; remove its stops");
     }
     if (!is_apart(mechanism, j)) {
-      faults.push_back("parameter '" +
+      faults.push_back("parameter \"" +
                        mechanism.hinge_parameter(j, HingeQuantity::kStopLower).name +
-                       "': the lower stop must lie below the upper one; exchange or move them");
+                       "\": the lower stop must be below the upper one; exchange or move them");
     }
   }
 }

@@ -30,7 +30,8 @@ void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
                    std::vector<std::string>& faults) {
   const Eigen::Vector3d moments =
       symmetric_eigen3(inertia_matrix(moments_of(mechanism, body))).values;
-  const std::string who = "body '" + mechanism.bodies[static_cast<std::size_t>(body)].name + "': ";
+  const std::string who =
+      "body \"" + mechanism.bodies[static_cast<std::size_t>(body)].name + "\": ";
   if (!(moments[0] > 0.0)) {
     faults.push_back(who + "the inertia matrix is not positive definite (smallest principal " +
                      "moment " + std::to_string(moments[0]) + " kg·m²)");
@@ -47,19 +48,19 @@ void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
 void check_parameters(const Mechanism& mechanism, std::vector<std::string>& faults) {
   for (const Parameter& parameter : mechanism.parameters) {
     if (!std::isfinite(parameter.value)) {
-      faults.push_back("parameter '" + parameter.name + "' is not a finite number");
+      faults.push_back("parameter \"" + parameter.name + "\" is not a finite number");
     } else if (!(parameter.lower <= parameter.upper)) {
-      faults.push_back("parameter '" + parameter.name + "': lower bound above upper bound");
+      faults.push_back("parameter \"" + parameter.name + "\": lower bound above upper bound");
     } else if (parameter.value < parameter.lower || parameter.value > parameter.upper) {
-      faults.push_back("parameter '" + parameter.name + "': value " +
+      faults.push_back("parameter \"" + parameter.name + "\": value " +
                        std::to_string(parameter.value) + " lies outside its bounds [" +
                        std::to_string(parameter.lower) + ", " + std::to_string(parameter.upper) +
                        "]");
     } else if (!(parameter.prior_standard_deviation > 0.0)) {
-      faults.push_back("parameter '" + parameter.name +
-                       "': the prior's standard deviation must be positive");
+      faults.push_back("parameter \"" + parameter.name +
+                       "\": the prior's standard deviation must be positive");
     } else if (!std::isfinite(parameter.prior_mean)) {
-      faults.push_back("parameter '" + parameter.name + "': the prior's mean is not finite");
+      faults.push_back("parameter \"" + parameter.name + "\": the prior's mean is not finite");
     }
   }
 }
@@ -70,7 +71,7 @@ void check_rest_friction(const Mechanism& mechanism, std::vector<std::string>& f
     if (!may_rise_from_rest(mechanism, j) || dry_friction_at_rest(mechanism, j) >= 0.0) continue;
     const Parameter& kinetic = mechanism.hinge_parameter(j, HingeQuantity::kCoulombTorque);
     const Parameter& excess = mechanism.hinge_parameter(j, HingeQuantity::kStribeckTorque);
-    faults.push_back("parameter '" + excess.name + "': dry friction would drive the joint at " +
+    faults.push_back("parameter \"" + excess.name + "\": dry friction would drive the joint at " +
                      "rest, since " + kinetic.name + " + " + excess.name +
                      " is below zero; raise one of them");
   }
@@ -89,13 +90,13 @@ void check_joint(const Mechanism& mechanism, const Joint& joint, const std::stri
   }
   for (const Eigen::Matrix3d* frame : {&joint.frame_a, &joint.frame_b}) {
     if (!((*frame * frame->transpose()).isIdentity(1e-9) && frame->determinant() > 0.0)) {
-      faults.push_back(who + "a hinge frame is not a rotation");
+      faults.push_back(who + "a joint frame is not a rotation");
     }
   }
 }
 
 void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std::string>& faults) {
-  const std::string who = "hinge '" + hinge.name + "': ";
+  const std::string who = "joint \"" + hinge.name + "\": ";
   check_joint(mechanism, hinge, who, faults);
   const double settings[] = {hinge.compliance_linear, hinge.compliance_angular, hinge.damping_time,
                              hinge.stick_speed, hinge.creep_speed};
@@ -112,7 +113,7 @@ void check_hinge(const Mechanism& mechanism, const Hinge& hinge, std::vector<std
   if (!std::isfinite(hinge.gear_ratio)) faults.push_back(who + "the gear ratio must be finite");
   if (hinge.gear_ratio != 0.0 && !hinge.traits().turns) {
     faults.push_back(who + std::string(hinge.traits().verb) +
-                     ", and what its rotor does beside is not known; remove gear_ratio");
+                     ", and gear_ratio is supported for joints that turn only; remove it");
   }
 }
 
@@ -121,24 +122,25 @@ void check_couplings(const Mechanism& mechanism, std::vector<std::string>& fault
   const auto is_hinge = [&](int hinge) { return hinge >= 0 && hinge < hinges; };
   for (const Coupling& each : mechanism.couplings) {
     if (!is_hinge(each.hinge) || !is_hinge(each.follows)) {
-      faults.push_back("a joint follows one, or is followed by one, that does not exist");
+      faults.push_back(
+          "a joint that follows another one, or the joint that it follows, does not exist");
       return;
     }
     const std::string who =
-        "hinge '" + mechanism.hinges[static_cast<std::size_t>(each.hinge)].name + "': ";
+        "joint \"" + mechanism.hinges[static_cast<std::size_t>(each.hinge)].name + "\": ";
     if (find_coupling(mechanism, each.hinge) != &each) {
-      faults.push_back(who + "it can follow one joint alone");
+      faults.push_back(who + "it can follow only one joint");
     }
     if (each.ratio == 0.0 || !std::isfinite(each.ratio) || !std::isfinite(each.offset)) {
       faults.push_back(who +
-                       "what it follows at must be a finite ratio other than 0; a joint that "
-                       "does not move is FIXED");
+                       "the ratio at which it follows must be finite and not 0; make a joint that "
+                       "does not move FIXED");
     }
     int steps = 0;
     for (const Coupling* on = &each; on != nullptr && steps <= hinges; ++steps) {
       on = find_coupling(mechanism, on->follows);
     }
-    if (steps > hinges) faults.push_back(who + "it follows, in the end, itself");
+    if (steps > hinges) faults.push_back(who + "it follows itself by way of other joints");
   }
 }
 
@@ -150,8 +152,8 @@ void check_carries(const Mechanism& mechanism, int body, std::vector<std::string
   if (std::ranges::count_if(mechanism.hinges, touches) +
           std::ranges::count_if(mechanism.welds, touches) <
       2) {
-    faults.push_back("body '" + mechanism.bodies[static_cast<std::size_t>(body)].name +
-                     "' is massless and carries nothing; give it a mass or hang a body from it");
+    faults.push_back("body \"" + mechanism.bodies[static_cast<std::size_t>(body)].name +
+                     "\" is massless and carries nothing; give it a mass, or attach a body to it");
   }
 }
 
@@ -169,8 +171,8 @@ void check_reachable(const Mechanism& mechanism, std::vector<std::string>& fault
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!reached.count(body)) {
-      faults.push_back("body '" + mechanism.bodies[static_cast<std::size_t>(body)].name +
-                       "' is connected to the ground by no hinge");
+      faults.push_back("body \"" + mechanism.bodies[static_cast<std::size_t>(body)].name +
+                       "\" is not connected to the ground by any joint");
     }
   }
 }
@@ -211,9 +213,9 @@ bool has_air_drag(const Mechanism& mechanism, int body) {
 
 void require_hinges(const Mechanism& mechanism) {
   const auto refuse = [](const std::string& name, const char* what) {
-    throw std::invalid_argument("joint '" + name + "' " + what +
-                                ", and a SPOOK simulator knows hinges alone; ask for physical "
-                                "parameters");
+    throw std::invalid_argument("joint \"" + name + "\" " + what +
+                                ", which a SPOOK simulator does not support; "
+                                "request physical parameters");
   };
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
     const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
@@ -221,21 +223,22 @@ void require_hinges(const Mechanism& mechanism) {
     if (hinge.gear_ratio != 0.0) refuse(hinge.name, "has a rotor that turns with its parent");
     if (find_coupling(mechanism, j) != nullptr) refuse(hinge.name, "follows another joint");
     if (hinge.stops_lower || hinge.stops_upper) refuse(hinge.name, "has end stops");
-    if (hinge.control_noise != 0.0) refuse(hinge.name, "has a control with noise");
+    if (hinge.control_noise != 0.0) refuse(hinge.name, "has control noise");
     FrictionLaws::each([&]<typename Law>(int law) {
       if (Law::kInSpook || !has_law(mechanism, j, law)) return;
       refuse(hinge.name, (std::string("has ") + Law::kWhat).c_str());
     });
   }
   if (const auto late = first_late(mechanism)) refuse(late->name, "has an encoder with a delay");
-  if (!mechanism.welds.empty()) refuse(mechanism.welds.front().name, "holds two bodies together");
+  if (!mechanism.welds.empty())
+    refuse(mechanism.welds.front().name, "fixes two bodies to each other");
   for (const Hinge& hinge : mechanism.hinges) {
     for (const int body : {hinge.body_a, hinge.body_b}) {
       if (body == Hinge::kGround) continue;
       if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {
         refuse(hinge.name, "moves a body without mass");
       }
-      if (has_air_drag(mechanism, body)) refuse(hinge.name, "moves a body that the air holds back");
+      if (has_air_drag(mechanism, body)) refuse(hinge.name, "moves a body with air drag");
     }
   }
 }
@@ -252,37 +255,36 @@ std::vector<std::string> find_faults(const Mechanism& mechanism, InertiaCheck in
   const auto check_name = [&](const std::string& name, const char* kind) {
     if (name.empty()) faults.push_back(std::string("a ") + kind + " has no name");
     if (!names.insert(name).second) {
-      faults.push_back(std::string(kind) + " '" + name + "': the name is taken");
+      faults.push_back(std::string(kind) + " \"" + name + "\": this name is already used");
     }
   };
   for (const Body& body : mechanism.bodies) check_name(body.name, "body");
-  for (const Hinge& hinge : mechanism.hinges) check_name(hinge.name, "hinge");
+  for (const Hinge& hinge : mechanism.hinges) check_name(hinge.name, "joint");
   for (const Weld& weld : mechanism.welds) check_name(weld.name, "fixed joint");
   for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
   for (const InertialSensor& each : mechanism.inertial_sensors) {
     check_name(each.name, each.traits().what);
     if (each.body < 0 || each.body >= mechanism.body_count()) {
-      faults.push_back("sensor '" + each.name + "' is on no body");
+      faults.push_back("sensor \"" + each.name + "\" is attached to no body");
     }
     const bool is_at_joint = each.traits().of == SensorTraits::Of::kJoint;
     if (is_at_joint && (each.hinge < 0 || each.hinge >= mechanism.hinge_count())) {
-      faults.push_back("sensor '" + each.name + "' is at no joint");
+      faults.push_back("sensor \"" + each.name + "\" is attached to no joint");
     }
   }
   if (mechanism.bodies.empty()) faults.push_back("the mechanism has no bodies");
   for (const Hinge& hinge : mechanism.hinges) check_hinge(mechanism, hinge, faults);
   for (const Weld& weld : mechanism.welds) {
-    check_joint(mechanism, weld, "fixed joint '" + weld.name + "': ", faults);
+    check_joint(mechanism, weld, "fixed joint \"" + weld.name + "\": ", faults);
   }
   check_couplings(mechanism, faults);
   if (!faults.empty()) return faults;
   for (const InertialSensor& each : mechanism.inertial_sensors) {
     if (!each.traits().needs_tree || is_tree(mechanism)) continue;
-    faults.push_back(
-        "sensor '" + each.name + "' reads what joint '" +
-        mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
-        "' carries, which the motion of a closed loop, or of joints that follow others, leaves "
-        "open; remove it");
+    faults.push_back("sensor \"" + each.name + "\" measures the load of joint \"" +
+                     mechanism.hinges[static_cast<std::size_t>(each.hinge)].name +
+                     "\", which the motion does not determine with closed loops or joints that "
+                     "follow others; remove the sensor");
   }
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     std::string fault;

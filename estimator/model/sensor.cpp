@@ -76,7 +76,7 @@ std::vector<Sensor::Term> terms_between(const Mechanism& mechanism, const BodyEn
   const auto hinge_at = [&](int j) -> const Hinge& {
     return mechanism.hinges[static_cast<std::size_t>(j)];
   };
-  const std::string who = "encoder '" + encoder.name + "': ";
+  const std::string who = "encoder \"" + encoder.name + "\": ";
   const std::vector<Crossing> way = way_between(mechanism, encoder.body_a, encoder.body_b);
   const JointKind kind = kind_of(mechanism, way);
   std::vector<Sensor::Term> terms;
@@ -87,17 +87,18 @@ std::vector<Sensor::Term> terms_between(const Mechanism& mechanism, const BodyEn
     if (counts) {
       if (terms.empty()) axis = own;
       if (axis.cross(own).norm() > kParallel) {
-        fault = who + "the axes of '" + hinge_at(terms.back().hinge).name + "' and '" +
+        fault = who + "the axes of \"" + hinge_at(terms.back().hinge).name + "\" and \"" +
                 hinge_at(crossing.hinge).name +
-                "' between its bodies are not parallel, so there is no one angle between these; "
-                "put it on a joint";
+                "\" between its bodies are not parallel, so the angle between the bodies is "
+                "undefined; attach it to a joint";
         return {};
       }
       terms.push_back({crossing.hinge, axis.dot(own) > 0.0 ? crossing.sign : -crossing.sign});
     }
     axis = crossing.to_frame * crossing.from_frame.transpose() * axis;
   }
-  if (terms.empty()) fault = who + "nothing between its bodies moves; name two that do";
+  if (terms.empty())
+    fault = who + "its bodies do not move relative to each other; give two that do";
   return terms;
 }
 

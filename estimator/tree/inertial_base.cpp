@@ -184,8 +184,8 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
   for (std::size_t tries = 0; equations < count; ++tries) {
     if (tries > kTriesMax * count) {
       throw std::invalid_argument(
-          "the loops cannot be closed with the hinge points given; check "
-          "points, signs and zero marks");
+          "the loops cannot be closed with the given joint points; check joint points, signs and "
+          "encoder zeros");
     }
     Eigen::VectorXd angles(n);
     for (int j = 0; j < n; ++j) {
@@ -259,7 +259,7 @@ double BaseCombination::value(const Eigen::VectorXd& standard) const {
 
 InertialBase find_inertial_base(const Mechanism& mechanism, unsigned seed) {
   if (mechanism.hinge_count() > kTreeHingesMax) {
-    throw std::invalid_argument("base parameters need a mechanism of at most " +
+    throw std::invalid_argument("base parameters support at most " +
                                 std::to_string(kTreeHingesMax) + " joints");
   }
   InertialBase result;

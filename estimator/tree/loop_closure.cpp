@@ -232,10 +232,10 @@ double LoopClosure::condition(const Eigen::VectorXd& angles, const std::vector<i
 
 ChangePoint::ChangePoint(const std::string& passing, std::size_t motion_index,
                          Eigen::Index configuration_index)
-    : std::invalid_argument(passing +
-                            " a change point of the mechanism, at which its joints can go on in "
-                            "two ways, whatever joints its motion is described by; use "
-                            "recordings, or parts of them, that stay away from it"),
+    : std::invalid_argument(
+          passing +
+          " a change point of the mechanism (a singular configuration, from which its joints can "
+          "continue along two branches); use recordings, or parts of them, that avoid it"),
       motion(motion_index),
       configuration(configuration_index) {}
 

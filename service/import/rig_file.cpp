@@ -453,8 +453,8 @@ class RigReader {
     const std::string fault =
         faults.empty() ? estimator::find_loop_fault(mechanism_) : faults.front();
     if (fault.empty()) return;
-    const std::size_t open = fault.find('\'');
-    const std::size_t close = fault.find('\'', open + 1);
+    const std::size_t open = fault.find('"');
+    const std::size_t close = fault.find('"', open + 1);
     const auto found = open == std::string::npos
                            ? places_.end()
                            : places_.find(fault.substr(open + 1, close - open - 1));

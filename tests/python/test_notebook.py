@@ -27,7 +27,7 @@ def test_notebook_runs(tmp_path):
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     pictures = [output for output in outputs if "image/png" in output.get("data", {})]
     assert len(pictures) == 2
-    assert any("the model holds" in output.get("data", {}).get("text/html", "")
+    assert any("the model fits" in output.get("data", {}).get("text/html", "")
                for output in outputs)
 
 

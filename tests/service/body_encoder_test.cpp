@@ -100,7 +100,7 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"lower\" against: \"x\"\n")),
                {"r.textproto:16:", "'x'"});
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"ground\"\n")),
-               {"r.textproto:16:", "nothing between", "name two that do"});
+               {"r.textproto:16:", "do not move relative to each other", "give two that do"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000", "counts_per_m: 2000")),
                {"r.textproto:17:13", "'incl' reads a turn", "counts_per_turn"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000",
@@ -117,7 +117,7 @@ TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
                {"r.textproto:14:", "'incl' has an encoder but no angle column"});
   expect_parts(refusal_of(replaced(good, "point { x { value: 0.1 } } axis { z: 1 }",
                                    "point { x { value: 0.1 } } axis { y: 1 }")),
-               {"r.textproto:16:", "'shoulder' and 'elbow'", "not parallel"});
+               {"r.textproto:16:", "\"shoulder\" and \"elbow\"", "not parallel"});
 }
 
 // The same motion read relative to the upper arm and relative to the ground: the estimates must

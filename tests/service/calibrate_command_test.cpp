@@ -111,7 +111,7 @@ TEST_F(CalibrateCommand, NotConvergedIsExitStatusTwo) {
       run_rigcal("calibrate " + release() + " --rig " + rig_ +
                  " --no-refine --max-iterations 1 --json " + folder_.file("r.json"));
   EXPECT_EQ(run.exit_code, 2) << run.err;
-  expect_parts(run.out, {"does not explain the motion", "NO RESULT", "iteration limit"});
+  expect_parts(run.out, {"No fit: ", "NO RESULT", "iteration limit"});
   EXPECT_FALSE(read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json")).converged());
 }
 
@@ -135,7 +135,7 @@ TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
       folder_.write("degrees.csv", scaled(contents_of(swing), 180.0 / M_PI));
   const ProgramRun refused = run_rigcal("calibrate " + degrees + " --rig " + rig_);
   EXPECT_EQ(refused.exit_code, 1) << refused.out;
-  expect_parts(refused.err, {"'pivot' is in degrees, not in radians", "unit", "--as-is"});
+  expect_parts(refused.err, {"\"pivot\" is in degrees, not in radians", "unit", "--as-is"});
   const ProgramRun run = run_rigcal("calibrate " + degrees + " --as-is --rig " + rig_);
   EXPECT_EQ(run.exit_code, 2) << run.err;
   expect_parts(run.out, {"warning: hinge pivot", "does not follow the recording", "unit"});

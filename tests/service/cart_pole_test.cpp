@@ -117,7 +117,7 @@ TEST(CartPole, FrictionThatHoldsIsToldFromFrictionThatCreeps) {
         << estimate.name << " " << estimate.value << " ± " << estimate.standard_deviation;
   }
   ASSERT_FALSE(result.notes.empty());
-  expect_parts(result.notes[0], {"rail", "left unexplained", "m/s²/√Hz"});
+  expect_parts(result.notes[0], {"rail", "are unexplained", "m/s²/√Hz"});
 }
 
 // Motor and friction along the rail scale with the masses: if the cart's mass is free too, there is
@@ -247,7 +247,7 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
   expect_parts(refused("massless: true", "massless: true mass { value: 1 }"),
                {"r.textproto:", "'cross'", "massless", "remove its mass"});
   expect_parts(refused("body: \"cross\" axis { y: 1 }", "body: \"cart\" axis { y: 1 }"),
-               {"r.textproto:", "'cross' is massless and carries nothing"});
+               {"r.textproto:", "\"cross\" is massless and carries nothing"});
   expect_parts(refused("creep_speed: 1e-3  # [m/s]", "creep_speed: -1  # [m/s]"),
                {"r.textproto:49", "creep_speed"});
 }
@@ -301,7 +301,7 @@ TEST(CartPole, ShadowParametersAreRefused) {
     (void)estimator::calibrate(rig.mechanism, {recording}, options);
     ADD_FAILURE() << "not refused";
   } catch (const std::invalid_argument& fault) {
-    expect_parts(fault.what(), {"'rail' slides", "physical parameters"});
+    expect_parts(fault.what(), {"\"rail\" slides", "physical parameters"});
   }
 }
 

@@ -83,7 +83,7 @@ TEST_F(CheckCommand, TellsSpikesAndSlips) {
     return line > 2200 ? angle - 0.02 : angle;
   }));
   EXPECT_EQ(run.exit_code, 2) << run.err << run.out;
-  EXPECT_NE(run.out.find("rigcal: they are held back"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("rigcal: they are rejected"), std::string::npos) << run.out;
   EXPECT_EQ(result().worst(), "warning");
   bool spikes = false, slip = false;
   const rigcal::v1::ExaminationResult told = result();

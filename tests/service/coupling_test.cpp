@@ -237,17 +237,18 @@ TEST(Coupling, WhatCannotBeIsRefusedAtItsLine) {
   expect_parts(refused("follows { hinge: \"3\" }"),
                {"r:16", "'3' is no other joint", "use one of 1"});
   expect_parts(refused("follows { hinge: \"2\" }"), {"r:16", "'2' is no other joint"});
-  expect_parts(refused("follows { hinge: \"1\" ratio: 0 }"), {"hinge '2'", "ratio other than 0"});
+  expect_parts(refused("follows { hinge: \"1\" ratio: 0 }"),
+               {"joint \"2\"", "ratio", "finite and not 0"});
   expect_parts(refused("follows { hinge: \"1\" ratio: 1e9 }"), {"r:16", "ratio"});
   expect_parts(refused("follows { hinge: \"1\" } kind: FIXED"), {"r:", "fixed"});
   expect_parts(
       refused(std::string(kBelt) + " stops { upper { value: 1 } restitution { value: 0 } }"),
-      {"joint '2' has end stops", "joints that follow others"});
+      {"joint \"2\" has end stops", "joints that follow others"});
 }
 
 TEST(Coupling, IsNothingForSpook) {
   const Rig rig = parse_rig("r", geared(kBelt));
-  const std::string why = "joint '2' follows another joint";
+  const std::string why = "joint \"2\" follows another joint";
   const auto refusal_of = [](const auto& action) {
     try {
       action();

@@ -87,7 +87,7 @@ TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
   };
   const std::string slide = "hinge { name: \"pivot\" kind: FIXED";
   const Bad bad[] = {
-      {with("value: -0.4", "value: 1.1"), {"r:8", "'pivot.stop_lower'", "below the upper one"}},
+      {with("value: -0.4", "value: 1.1"), {"r:8", "\"pivot.stop_lower\"", "below the upper one"}},
       {with("restitution { value: 0.5", "restitution { value: 1.5"), {"r:10", "1.5", "[0, 1]"}},
       {with("restitution { value: 0.5", "restitution { value: -0.1"), {"r:10", "-0.1", "[0, 1]"}},
       {with("    restitution { value: 0.5 free: true }\n", ""),
@@ -179,7 +179,7 @@ TEST_F(EndStopCommands, CheckTellsReadingsBeyondAStop) {
       run_rigcal("check " + recording_ + " --rig " +
                  edited("lower { value: 0.2 free: true }", "lower { value: 0.3 }"));
   EXPECT_EQ(run.exit_code, 1) << "a zero that is off explains it as well" << run.out << run.err;
-  expect_parts(run.out, {"encoder pivot reads up to 0.1", "beyond the lower stop", "at 0.3 rad",
+  expect_parts(run.out, {"encoder \"pivot\" reads up to 0.1", "beyond the lower stop", "at 0.3 rad",
                          "the first at 0."});
 }
 
@@ -210,7 +210,7 @@ TEST_F(EndStopCommands, ShadowParametersAreRefused) {
   const ProgramRun run =
       run_rigcal("calibrate " + recording_ + " --rig " + rig_ + " --parameters shadow --quiet");
   EXPECT_EQ(run.exit_code, 1) << run.out;
-  expect_parts(run.err, {"'pivot' has end stops", "ask for physical parameters"});
+  expect_parts(run.err, {"\"pivot\" has end stops", "request physical parameters"});
 }
 
 TEST_F(EndStopCommands, InfoTellsWhereJointsStop) {

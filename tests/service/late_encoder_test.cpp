@@ -219,7 +219,8 @@ TEST(LateEncoder, OfOnePendulumIsNotToldByItself) {
   const estimator::Calibration found = pendulum_calibrated(false);
   std::string notes;
   for (const std::string& note : found.notes) notes += note + "\n";
-  expect_parts(notes, {"1.encoder_delay: of delays only differences are told", "add an encoder"});
+  expect_parts(notes, {"1.encoder_delay: only differences of these delays are identifiable",
+                       "add an encoder"});
 }
 
 }  // namespace

@@ -114,11 +114,11 @@ TEST(LoopCalibration, TellsThatFrictionOfALoadMakesItASimulatorsParameters) {
   rig.mechanism.parameters[static_cast<std::size_t>(place)].value = 1e-4;
   const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording});
   ASSERT_FALSE(result.notes.empty());
-  expect_parts(result.notes.front(), {"SPOOK simulator", "not the rig's", "r_mu"});
+  expect_parts(result.notes.front(), {"SPOOK simulator", "not of the rig", "r_mu"});
   estimator::CalibrationOptions asked;
   asked.kind = estimator::EstimateKind::kShadow;
   for (const std::string& note : estimator::calibrate(rig.mechanism, {recording}, asked).notes) {
-    EXPECT_EQ(note.find("not the rig's"), std::string::npos) << note;
+    EXPECT_EQ(note.find("not of the rig"), std::string::npos) << note;
   }
 }
 
@@ -233,11 +233,12 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
   const std::string links = body("A") + body("B") + joint("O", "ground", "A", "REVOLUTE", 0, -.1) +
                             joint("P", "A", "B", "REVOLUTE", .1, -.1);
   expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .25, .1)),
-               {"r.textproto:5:", "'Q' closes a loop that cannot move", "take a joint away"});
+               {"r.textproto:5:", "\"Q\" closes a loop that cannot move", "remove a joint"});
   EXPECT_NO_THROW((void)parse_rig("r.textproto", links)) << "the same without its loop";
   // Two links of 0.2 m reach 0.4 m, in their plane, about parallel axes.
   expect_parts(refused(links + joint("Q", "ground", "B", "REVOLUTE", .9, .1)),
-               {"r.textproto:5:", "'Q' leaves its loop open by 501 mm wherever", "check lengths"});
+               {"r.textproto:5:", "\"Q\" leaves its loop open by 501 mm in every configuration",
+                "check lengths"});
   const std::string ends = body("C") + joint("Q", "B", "C", "REVOLUTE", .1, -.1);
   const std::string last = joint("R", "ground", "C", "REVOLUTE", .3, .1);
   EXPECT_NO_THROW((void)parse_rig("r.textproto", links + ends + last)) << "a four-bar";
@@ -246,12 +247,12 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
     return text.replace(text.find(from), from.size(), to);
   };
   expect_parts(refused(links + ends + changed("} axis", "z { value: 0.01 } } axis")),
-               {"'R' leaves its loop open by 10 mm wherever"});
+               {"\"R\" leaves its loop open by 10 mm in every configuration"});
   expect_parts(refused(links + ends + changed("axis { z: 1 }", "axis { z: 1 y: 0.3 }")),
-               {"'R' leaves its loop", "twisted by 0.291 rad wherever"});
+               {"\"R\" leaves its loop", "twisted by 0.291 rad in every configuration"});
   expect_parts(refused(links + body("W") + joint("w1", "ground", "W", "FIXED", 0, 0) +
                        joint("w2", "ground", "W", "FIXED", 0, 0)),
-               {"r.textproto:7:", "'w2'", "fixed to one another already", "remove it"});
+               {"r.textproto:7:", "\"w2\"", "already fixed to one another", "remove the joint"});
 }
 
 /// Message with which a calibration refuses.
@@ -288,8 +289,8 @@ TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
 
   const int point = rig.mechanism.find_parameter("O2.a_x");
   rig.mechanism.parameters[static_cast<std::size_t>(point)].value = 0.9;
-  expect_parts(refusal(rig, recording), {"standing: at the angles read first joint '",
-                                         "leaves its loop open by", "mm; check points"});
+  expect_parts(refusal(rig, recording), {"standing: at the first readings, joint \"",
+                                         "leaves its loop open by", "mm; check joint points"});
 
   for (estimator::Hinge& hinge : rig.mechanism.hinges) hinge.control_noise = 0.1;
   expect_parts(refusal(rig, recording), {"control_noise", "loop", "remove it"});
@@ -298,7 +299,7 @@ TEST(LoopCalibration, TellsWhatIsWrongWithALoop) {
       1e-3;
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kPhysical;
-  expect_parts(refusal(rig, recording, options), {"bearing's load", "shadow parameters"});
+  expect_parts(refusal(rig, recording, options), {"bearing load", "shadow parameters"});
 }
 
 /// Crank and rocker of equal length, ground and coupler too: a parallelogram, flat at zero.
@@ -327,11 +328,12 @@ TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
   }
   const estimator::Recording recording = import_csv_text("over.csv", table, *rig.format).recording;
   const std::string told = refusal(rig, recording);
-  expect_parts(told,
-               {"over.csv: about 1.",
-                "s the recording passes a change point of the mechanism, at "
-                "which its joints can go on in two ways, whatever joints its motion is described "
-                "by; use recordings, or parts of them, that stay away from it"});
+  expect_parts(
+      told,
+      {"over.csv: at about 1.",
+       "s, the recording passes a change point of the mechanism (a singular configuration, from "
+       "which its joints can continue along two branches); use recordings, or parts of "
+       "them, that avoid it"});
   const double time = std::stod(told.substr(told.find("about ") + 6));
   EXPECT_NEAR(time, 1.5, 0.05) << told;
 }

@@ -88,7 +88,7 @@ TEST(PhysicalSimulation, ACartThatCreepsComesToRest) {
   for (Eigen::Index k = 101; k <= 300; ++k) EXPECT_NEAR(run.angles(k, 0), -0.05, 1e-6);
   cart.replace(cart.find("creep_speed: 1e-3"), 17, "creep_speed: 1e-6");
   expect_parts(refusal([&] { run_of(cart, "duration_s: 0.3 release { }", 1e-3); }),
-               {"r: joint 'rail'", "creep speed of 1e-6 m/s", "give a larger one"});
+               {"r: joint \"rail\"", "creep speed of 1e-6 m/s", "use a larger creep speed"});
 }
 
 // A revolute joint with both: SPOOK is of first order, so at 0.1 ms it differs by that order.

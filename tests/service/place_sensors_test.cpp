@@ -207,12 +207,12 @@ TEST(CrossAxes, ThatNobodyDescribedAreTold) {
   const estimator::Calibration found =
       estimator::calibrate(rig.mechanism, {placed_run(truth, 5)}, options);
   EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kDoesNotHold) << found.verdict.sentence;
-  expect_parts(found.verdict.sentence, {"sensor imu", "across one another"});
+  expect_parts(found.verdict.sentence, {"sensor \"imu\"", "cross-axis sensitivity"});
   ASSERT_FALSE(found.cross_axes.empty());
   const std::string all_notes =
       std::accumulate(found.notes.begin(), found.notes.end(), std::string());
-  expect_parts(all_notes,
-               {"accelerometer of sensor 'imu'", "deviation_percent: 2", "accelerometer { }"});
+  expect_parts(all_notes, {"accelerometer axes of sensor \"imu\"", "deviation_percent: 2",
+                           "accelerometer { }"});
 
   const estimator::Calibration square =
       estimator::calibrate(rig.mechanism, {placed_run(rig, 6)}, options);
@@ -247,7 +247,8 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
   EXPECT_EQ(found.cross_axes[0].moved, "");
   const std::string all_notes =
       std::accumulate(found.notes.begin(), found.notes.end(), std::string());
-  expect_parts(all_notes, {"gyroscope of sensor 'imu'", "is off by", "gyroscope { }"});
+  expect_parts(all_notes,
+               {"gyroscope axes of sensor \"imu\"", "cross-axis sensitivity", "gyroscope { }"});
 
   const estimator::Calibration square =
       estimator::calibrate(rig.mechanism, {placed_run(rig, 8)}, options);

@@ -116,7 +116,7 @@ TEST(RigFile, MomentsMustFitWhereMotionSeesThem) {
   };
   EXPECT_NO_THROW((void)parse_rig("r.textproto", on_a_carrier("{ z: 1 }")));
   expect_parts(refusal([&] { (void)parse_rig("r.textproto", on_a_carrier("{ y: 1 }")); }),
-               {"r.textproto:2:1", "'B'", "triangle inequality", "correct the inertia"});
+               {"r.textproto:2:1", "\"B\"", "triangle inequality", "correct the inertia"});
 }
 
 // Every unit of time and of angle has its factor. One that is off by a thousand would be refused
@@ -230,7 +230,7 @@ const BadRig kBadRigs[] = {
     {"NegativeMoment",
      "zz { value: 0.01 free: true }",
      "zz { value: 0.01 } xy { value: 0.03 }",
-     {"r.textproto:2:1", "'B'", "not positive definite", "correct the inertia"}},
+     {"r.textproto:2:1", "\"B\"", "not positive definite", "correct the inertia"}},
     {"NegativeMass",
      "value: 0.4",
      "value: -0.4",
@@ -296,7 +296,7 @@ const BadRig kBadRigs[] = {
      "recording {",
      "body { name: \"C\" mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } "
      "zz { value: 1 } } }\nrecording {",
-     {"r.textproto:15:1", "'C'", "no hinge"}}};
+     {"r.textproto:15:1", "\"C\"", "not connected to the ground"}}};
 
 INSTANTIATE_TEST_SUITE_P(All, RigFileRefuses, ::testing::ValuesIn(kBadRigs),
                          [](const auto& test) { return std::string(test.param.name); });

@@ -76,7 +76,7 @@ TEST_F(ValidateCommand, TellsWhatItCannotUse) {
   refused("--window 1e-3", {"samples", "longer pieces"});
   refused("--window 0", {"--window"});
   refused("--window 0.03", {"too short", "longer --window"});
-  refused("--start-window 9", {"nothing is left to judge"});
+  refused("--start-window 9", {"nothing is left to validate"});
   refused("--parameters " + result(0.004) + " --json " + folder_.file("r.json"), {"r.json"});
 }
 
@@ -122,7 +122,7 @@ TEST_F(ValidateCommand, ComparesLaws) {
     EXPECT_EQ(again.exit_code, 1) << wrong;
     expect_parts(again.err, parts);
   };
-  refused("--laws viscous+wet", {"--laws", "'wet'", "viscous+dry"});
+  refused("--laws viscous+wet", {"--laws", "\"wet\"", "viscous+dry"});
   refused("--laws dry,dry", {"--laws", "twice"});
   refused("--hinge 7", {"--hinge 7", "pivot"});
   refused("--by recording", {"only one piece", "--by window"});

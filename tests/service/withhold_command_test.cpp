@@ -75,7 +75,7 @@ TEST_F(WithholdCommand, LeavesOutAnySensorAndTellsTheCost) {
     ASSERT_EQ(result.withheld_size(), static_cast<int>(sensor.axes.size()));
     for (std::size_t i = 0; i < sensor.axes.size(); ++i) {
       EXPECT_EQ(result.withheld(static_cast<int>(i)).hinge(), sensor.axes[i]);
-      expect_parts(run.out, {sensor.axes[i] + " was withheld"});
+      expect_parts(run.out, {"\"" + sensor.axes[i] + "\" was held out"});
     }
     EXPECT_EQ(result.withheld(0).unit(), sensor.unit);
     EXPECT_TRUE(std::isnan(result.withheld(0).rmse_rad()));
@@ -95,15 +95,16 @@ TEST_F(WithholdCommand, BlamesNoRecordingForWhatTheSensorAloneTells) {
   const std::string command = "calibrate " + recording(1) + " --rig " + rig + " --quiet";
   const ProgramRun whole = run_rigcal(command);
   ASSERT_EQ(whole.exit_code, 0) << whole.err << whole.out;
-  EXPECT_EQ(whole.out.find("at their starts"), std::string::npos) << whole.out;
+  EXPECT_EQ(whole.out.find("at their initial values"), std::string::npos) << whole.out;
   const ProgramRun run = run_rigcal(command + " --withhold imu1");
   ASSERT_EQ(run.exit_code, 0) << run.err << run.out;
-  expect_parts(run.out, {"imu1.gyro_z was withheld",
-                         "its own free parameters, which it alone tells, at their starts"});
+  expect_parts(run.out,
+               {"\"imu1.gyro_z\" was held out",
+                "its own free parameters, which only it identifies, at their initial values"});
   EXPECT_EQ(run.out.find("has no effect on these recordings"), std::string::npos) << run.out;
   const ProgramRun other = run_rigcal(command + " --withhold wire");
   ASSERT_EQ(other.exit_code, 0) << other.err << other.out;
-  EXPECT_EQ(other.out.find("at their starts"), std::string::npos) << other.out;
+  EXPECT_EQ(other.out.find("at their initial values"), std::string::npos) << other.out;
 }
 
 TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {

@@ -60,13 +60,12 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
   const Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
   const bool creeps = hinge.creep_speed > 0.0;
   throw std::invalid_argument(
-      "joint '" + hinge.name + "': " +
+      "joint " + quoted(hinge.name) + ": " +
       (creeps ? "a creep speed of " + number_text(hinge.creep_speed) + " " + hinge.units().rate
-              : "friction without a jump that rises so steeply (" + slopes_of(mechanism, joint) +
-                    ")") +
-      " asks for integration steps of " + number_text(longest) + " s; give a " +
-      (creeps ? "larger one, or none, so that friction holds"
-              : "flatter one, or friction that holds"));
+              : "smooth friction that rises so steeply (" + slopes_of(mechanism, joint) + ")") +
+      " needs integration steps of " + number_text(longest) + " s; use " +
+      (creeps ? "a larger creep speed, or none (joints can then stick)"
+              : "a flatter rise, or dry friction"));
 }
 
 }  // namespace
@@ -88,9 +87,9 @@ void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
   const auto found = std::find_if(pivots.begin(), pivots.end(), none);
   if (found == pivots.end()) return;
   const auto joint = static_cast<std::size_t>(factor.order()[found - pivots.begin()]);
-  throw std::invalid_argument("joint '" + mechanism.hinges[joint].name +
-                              "' moves no mass of its own where the recordings begin; give the "
-                              "bodies that it carries a mass, or turn its axis");
+  throw std::invalid_argument("joint " + quoted(mechanism.hinges[joint].name) +
+                              " moves no mass at the start of the recordings; give the bodies that "
+                              "it carries a mass, or change its axis");
 }
 
 FrictionSteps friction_steps(const Mechanism& mechanism,

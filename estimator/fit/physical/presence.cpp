@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "estimator/fit/number_text.hpp"
+
 namespace estimator {
 namespace {
 
@@ -42,8 +44,8 @@ std::vector<std::string> tell_absent(const Mechanism& mechanism,
       const bool found = std::ranges::any_of(
           recordings, [&](const Recording& recording) { return is_of(recording.name, pattern); });
       if (found) continue;
-      sentences.push_back("body " + body.name + " is there only in '" + pattern +
-                          "', and none of these recordings is called so");
+      sentences.push_back("body " + quoted(body.name) + " is present only in recordings named " +
+                          quoted(pattern) + ", and none of these recordings has such a name");
     }
   }
   return sentences;

@@ -127,7 +127,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (has_steep_friction(reached)) {
     // Set-valued friction first: its estimates determine the steps for smooth friction.
     joint_ = problem_from(without_creep(reached), noise, input_.grid);
-    announce("with friction that holds", reached, joint_history_);
+    announce("with dry friction that can stick", reached, joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
     take_values(joint_->mechanism(), reached);
     limit_steps(friction_steps(reached, input_.states), input_);
@@ -139,7 +139,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (is_tree(reached)) return;
   if (take_last_steps(input_)) {
     joint_ = problem_from(joint_->mechanism(), joint_->noise(), input_.grid);
-    announce("in shorter steps", joint_->mechanism(), joint_history_);
+    announce("with shorter steps", joint_->mechanism(), joint_history_);
     run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
   }
   if (any_sticks(reached)) anneal_again();
@@ -158,7 +158,7 @@ void ShootingFit::anneal_again() {
   std::unique_ptr<ShootingProblem> first =
       std::exchange(joint_, problem_from(joint_->mechanism(), noise, input_.grid));
   joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
-  announce("annealed again", joint_->mechanism(), joint_history_);
+  announce("noise annealed again", joint_->mechanism(), joint_history_);
   estimate_noise();
   std::unique_ptr<ShootingProblem> again =
       problem_from(joint_->mechanism(), first->noise(), input_.grid);
@@ -203,7 +203,7 @@ bool ShootingFit::try_again(std::unique_ptr<ShootingProblem>& problem,
                             std::unique_ptr<ShootingProblem> again, double decrease,
                             ShootingHistory& history) const {
   const ShootingHistory before = history;
-  announce("from another start", again->mechanism(), history);
+  announce("restart", again->mechanism(), history);
   LmOptions options = options_for(*again, decrease);
   options.far_cost = kAstray * before.cost;
   run(*again, options, history);
@@ -231,7 +231,7 @@ void ShootingFit::estimate_noise() {
     joint_->set_noise(noise);
     if (!changed) break;
   }
-  announce("noise as found", joint_->mechanism(), joint_history_);
+  announce("with the final noise", joint_->mechanism(), joint_history_);
   run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
 }
 

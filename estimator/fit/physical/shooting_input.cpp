@@ -98,11 +98,11 @@ void note_stretched(const Mechanism& mechanism, const std::string& recording,
   if (first == poses.end()) return;
   const auto count = std::ranges::count(poses, true, &StretchedPose::decided);
   const double time = segment.start + static_cast<double>(first->sample) * segment.period;
-  notes.push_back(recording + ": links lie about in one line at " + number_text(time, 5) + " s" +
-                  (count > 1 ? ", the first of " + std::to_string(count) + " times" : "") +
-                  "; how joint '" + mechanism.hinges[static_cast<std::size_t>(first->joint)].name +
-                  "', which nothing reads, goes on there was decided by what makes the smoother "
-                  "motion");
+  notes.push_back(
+      recording + ": links are nearly collinear at " + number_text(time, 5) + " s" +
+      (count > 1 ? ", the first of " + std::to_string(count) + " times" : "") + "; joint " +
+      quoted(mechanism.hinges[static_cast<std::size_t>(first->joint)].name) +
+      ", which no sensor measures, continues there along the branch with the smoother motion");
 }
 
 bool is_long_enough(const Segment& segment) {
@@ -192,20 +192,20 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   check_input(mechanism, recordings);
   check_options(options, recordings);
   if (mechanism.hinge_count() > kTreeHingesMax) {
-    throw std::invalid_argument("physical parameters need a mechanism of at most " +
+    throw std::invalid_argument("physical parameters support at most " +
                                 std::to_string(kTreeHingesMax) +
-                                " joints; ask for shadow parameters");
+                                " joints; request shadow parameters");
   }
   if (has_loaded_loop(mechanism)) {
     throw std::invalid_argument(
-        "friction that grows with a bearing's load (r_mu, mu) needs the load, which the motion of "
-        "a closed loop, or of joints that follow others, leaves open; give the joints constant "
-        "friction, or ask for shadow parameters");
+        "friction that grows with the bearing load (r_mu, mu) is not supported with closed loops "
+        "or joints that follow others, because their motion does not determine the load; use "
+        "constant friction, or request shadow parameters");
   }
   if (control_noise_of(mechanism).size() > 0 && !is_tree(mechanism)) {
     throw std::invalid_argument(
-        "a motor's control_noise moves what a loop closes, or what follows a joint, in a way that "
-        "is not known here; remove it");
+        "a motor's control_noise is not supported with closed loops or joints that follow others; "
+        "remove it");
   }
   ShootingInput input;
   input.noise.angle = kAngleNoiseFloor * sensor_scales(mechanism);
@@ -214,7 +214,7 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
       if (!is_long_enough(segment)) {
         input.notes.push_back(recording.name + ": a segment of " +
                               std::to_string(segment.sample_count()) +
-                              " samples is too short and was left out");
+                              " samples is too short and was ignored");
         continue;
       }
       input.segments.push_back(without_early_readings(mechanism, segment));
@@ -259,9 +259,9 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
     const double time =
         input.segments[point.motion].start +
         static_cast<double>(point.configuration) * input.state_spacing[point.motion];
-    throw ChangePoint(
-        input.sources[point.motion] + ": about " + number_text(time, 6) + " s the recording passes",
-        point.motion, point.configuration);
+    throw ChangePoint(input.sources[point.motion] + ": at about " + number_text(time, 6) +
+                          " s, the recording passes",
+                      point.motion, point.configuration);
   }
   if (options.step > 0.0) {
     input.grid.step = options.step;

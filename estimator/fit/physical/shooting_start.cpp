@@ -47,9 +47,9 @@ void ShootingFit::shorten_intervals(const Mechanism& start) {
   while (!std::isfinite(first_problem(start)->cost())) {
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
-          "the motion of the description cannot be followed from what is read, even over " +
+          "the simulation of the rig file fails from the recorded states, even over " +
           number_text(input_.grid.interval) +
-          " s: loops tear, or values overflow; check hinge points, masses and inertias");
+          " s: loops open, or values overflow; check joint points, masses and inertias");
     }
     input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
   }
@@ -95,10 +95,10 @@ void ShootingFit::fit_loosely(const Mechanism& start) {
   take_values(joint_->mechanism(), near);
   const Excerpt whole = whole_of(input_);
   joint_ = loose_problem(near, whole, interval, joint_->noise());
-  announce("from what an excerpt gives", near, joint_history_);
+  announce("all samples, from the fit of an excerpt", near, joint_history_);
   run_loosely(*joint_);
   if (is_near(*joint_)) return;
-  announce("from the start", held, joint_history_);
+  announce("all samples, from the initial values", held, joint_history_);
   joint_ = search(held, whole);
 }
 
@@ -113,7 +113,7 @@ std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
   const ShootingNoise noise = lenient_noise(kGenerousShare, interval);
   if (noise.angle != input_.noise.angle) {
     best = loose_problem(start, excerpt, interval, noise);
-    announce("with readings of less weight", start, joint_history_);
+    announce("with inflated sensor noise", start, joint_history_);
     run_loosely(*best);
     if (is_near(*best)) return best;
   }
@@ -121,12 +121,12 @@ std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
   if (shorter >= interval) return best;
   const std::unique_ptr<ShootingProblem> approach =
       loose_problem(start, excerpt, shorter, lenient_noise(kApproachShare, shorter));
-  announce("in short pieces", start, joint_history_);
+  announce("over short segments", start, joint_history_);
   run_loosely(*approach);
   Mechanism near = start;
   take_values(approach->mechanism(), near);
   std::unique_ptr<ShootingProblem> again = loose_problem(near, excerpt, interval, noise);
-  announce("from what short pieces give", near, joint_history_);
+  announce("from the fit over short segments", near, joint_history_);
   run_loosely(*again);
   return again->cost() < best->cost() ? std::move(again) : std::move(best);
 }

@@ -25,7 +25,7 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
       return longest_step(kLongestChosenStep, segment.period);
     }
   }
-  throw std::invalid_argument("the recordings hold no samples");
+  throw std::invalid_argument("the recordings contain no samples");
 }
 
 /// Critically damps joints so soft that they would oscillate at the time step: τ = 2 √(ε m), with
@@ -59,10 +59,10 @@ void require_untied(const Mechanism& mechanism) {
   for (const Tie& tie : mechanism.ties) {
     if (!varies(mechanism, tie.parameter)) continue;
     const std::string& name = mechanism.parameters[static_cast<std::size_t>(tie.parameter)].name;
-    throw std::invalid_argument("parameter '" + name +
-                                "' is tied to others that are estimated, which parameters of a "
-                                "SPOOK simulator cannot be; ask for physical parameters, or "
-                                "remove the tie");
+    throw std::invalid_argument(
+        "parameter " + quoted(name) +
+        " is tied to estimated parameters, which shadow parameters (of a SPOOK simulator) do not "
+        "support; request physical parameters, or remove the tie");
   }
 }
 
@@ -70,15 +70,15 @@ void require_untied(const Mechanism& mechanism) {
 void require_no_knowledge(const Mechanism& mechanism) {
   const auto refuse = [](const std::string& what) {
     throw std::invalid_argument(what +
-                                ", which parameters of a SPOOK simulator cannot use; ask for "
-                                "physical parameters, or leave it out");
+                                ", which shadow parameters (of a SPOOK simulator) do not support; "
+                                "request physical parameters, or remove it");
   };
   for (const Body& body : mechanism.bodies) {
     if (!std::isinf(body.drawing_deviation)) {
-      refuse("body '" + body.name + "' has a prior toward its drawing");
+      refuse("body " + quoted(body.name) + " has a CAD prior (drawing_deviation_percent)");
     }
     if (!body.only_in.empty()) {
-      refuse("body '" + body.name + "' is there in some recordings only");
+      refuse("body " + quoted(body.name) + " is present in some recordings only");
     }
   }
   for (const Hinge& hinge : mechanism.hinges) {
@@ -86,7 +86,7 @@ void require_no_knowledge(const Mechanism& mechanism) {
         std::isinf(hinge.start_rate.standard_deviation)) {
       continue;
     }
-    refuse("of hinge '" + hinge.name + "' it is known how a recording begins");
+    refuse("joint " + quoted(hinge.name) + " has a given initial state");
   }
 }
 
@@ -94,11 +94,11 @@ void require_no_knowledge(const Mechanism& mechanism) {
 
 void require_steady_clock(const std::string& name, const Segment& segment) {
   if (segment.times.empty()) return;
-  throw std::invalid_argument(name +
-                              ": a SPOOK simulator's parameters need samples of a steady clock, "
-                              "and these time stamps are irregular; ask for physical parameters, "
-                              "or raise jitter_tolerance in the rig file's time { } where only "
-                              "the stamps jitter");
+  throw std::invalid_argument(
+      name +
+      ": shadow parameters (of a SPOOK simulator) need uniformly sampled data, but these time "
+      "stamps are irregular; request physical parameters, or raise jitter_tolerance in the rig "
+      "file's time { } if only the time stamps jitter");
 }
 
 Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -110,9 +110,8 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   preparation.mechanism = mechanism;
   if (mechanism.inertial_count() > 0) {
     preparation.notes.push_back(
-        "what inertial sensors read is not used: a SPOOK simulator is fitted to encoders alone; "
-        "ask "
-        "for physical parameters");
+        "sensors other than encoders are not used for shadow parameters (of a SPOOK simulator); "
+        "request physical parameters to use them");
   }
   for (Hinge& hinge : preparation.mechanism.hinges) {
     if (options.compliance >= 0.0) {
@@ -121,9 +120,9 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
     if (options.damping_time >= 0.0) hinge.damping_time = options.damping_time;
     if (options.residual_form == ResidualForm::kExplicit &&
         !(std::min(hinge.compliance_linear, hinge.compliance_angular) > 0.0)) {
-      throw std::invalid_argument("hinge '" + hinge.name +
-                                  "': the explicit residual divides by the compliance; give one " +
-                                  "above 0 or use the implicit form");
+      throw std::invalid_argument("joint " + quoted(hinge.name) +
+                                  ": the explicit residual divides by the compliance; give a "
+                                  "compliance above 0, or use the implicit form");
     }
   }
   check_input(preparation.mechanism, recordings);
@@ -138,7 +137,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
       if (data.angles.rows() < kSegmentNodesMin) {
         preparation.notes.push_back(recording.name + ": a segment of " +
                                     std::to_string(segment.sample_count()) +
-                                    " samples is too short and was left out");
+                                    " samples is too short and was ignored");
         continue;
       }
       preparation.data.push_back(std::move(data));

@@ -143,7 +143,7 @@ const std::vector<Disturbance>& disturbances() {
       {.name = "clean", .kind = "", .words = ""},
       {.name = "late",
        .kind = "late-command",
-       .words = "later than it is recorded",
+       .words = "later than recorded",
        .apply =
            [](estimator::Segment& s) {
              const Eigen::Index n = rows_of_delay(s), rows = s.controls.rows();
@@ -151,7 +151,7 @@ const std::vector<Disturbance>& disturbances() {
            }},
       {.name = "early",
        .kind = "early-command",
-       .words = "earlier than it is recorded",
+       .words = "earlier than recorded",
        .apply =
            [](estimator::Segment& s) {
              const Eigen::Index n = rows_of_delay(s), rows = s.controls.rows();
@@ -161,10 +161,10 @@ const std::vector<Disturbance>& disturbances() {
        .kind = "clock-rate",
        .words = "clock of the time stamps",
        .apply = [](estimator::Segment& s) { s.period *= 1.01; }},
-      {.name = "clipped", .kind = "clipped-command", .words = "acts no further than", .clip = 0.6},
+      {.name = "clipped", .kind = "clipped-command", .words = "is clipped at", .clip = 0.6},
       {.name = "plateau",
        .kind = "clipped-angle",
-       .words = "reads no further than",
+       .words = "saturates at",
        .apply =
            [](estimator::Segment& s) {
              auto column = s.angles.col(s.angles.cols() - 1);

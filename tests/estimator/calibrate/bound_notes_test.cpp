@@ -55,24 +55,24 @@ bool holds(const std::string& text, const std::string& part) {
 // −0.8 times as much, 1.7 of its deviations of 1e-3.
 TEST(BoundNotes, TellHowFarAPartnerWouldMove) {
   const std::string note = Case(0.8, -0.355).note();
-  EXPECT_TRUE(holds(note, "1.b is at its lower bound 0, and all other intervals hold if it is"))
+  EXPECT_TRUE(holds(note, "1.b is at its lower bound 0; all other intervals assume this value"))
       << note;
-  EXPECT_TRUE(holds(note, "would let it be 0.0021 N·m·s/rad off (95 %)") ||
-              holds(note, "would let it be 0.0022 N·m·s/rad off (95 %)"))
+  EXPECT_TRUE(holds(note, "values up to 0.0021 N·m·s/rad away from the bound (95 %)") ||
+              holds(note, "values up to 0.0022 N·m·s/rad away from the bound (95 %)"))
       << note;
-  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 of its deviations)")) << note;
+  EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations)")) << note;
 }
 
 TEST(BoundNotes, NameNoPartnerThatHardlyMoves) {
   const std::string note = Case(0.1, 0.0).note();
-  EXPECT_TRUE(holds(note, "moves no other by half a deviation")) << note;
+  EXPECT_TRUE(holds(note, "changes no other estimate by half a standard deviation")) << note;
   EXPECT_FALSE(holds(note, "tau_c")) << note;
 }
 
 // Thirty standard deviations beyond: no physical bound is missed by that much.
 TEST(BoundNotes, TellWhatAsksForValuesBeyond) {
   const std::string note = Case(0.5, -30.0).note();
-  EXPECT_TRUE(holds(note, "ask for a value beyond it, by 30 of its deviations")) << note;
+  EXPECT_TRUE(holds(note, "the best fit lies 30 standard deviations beyond it")) << note;
 }
 
 // At an upper bound inward means downward.
@@ -98,7 +98,7 @@ TEST(ReachesOffBounds, AreHowFarTheDataWouldLetItBe) {
   Case upper(0.8, 0.355);
   upper.information.at_bound[0] = 1;
   EXPECT_NEAR(reach(upper), 1.29e-3 / 0.6, 1e-9);
-  EXPECT_EQ(reach(Case(0.5, -30.0)), 0.0) << "the data ask for a value beyond";
+  EXPECT_EQ(reach(Case(0.5, -30.0)), 0.0) << "the best fit lies";
   Case inside(0.8, 0.0);
   inside.information.at_bound[0] = 0;
   EXPECT_EQ(reach(inside), 0.0);

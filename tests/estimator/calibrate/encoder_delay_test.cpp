@@ -250,7 +250,8 @@ TEST(EncoderDelay, IsRefusedForShadowParameters) {
     estimator::calibrate(mechanism, {{"late", {segment}}}, options);
     FAIL();
   } catch (const std::invalid_argument& fault) {
-    EXPECT_NE(std::string(fault.what()).find("'2' has an encoder with a delay"), std::string::npos)
+    EXPECT_NE(std::string(fault.what()).find("\"2\" has an encoder with a delay"),
+              std::string::npos)
         << fault.what();
   }
 }

@@ -51,8 +51,8 @@ TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
                         notes);
   EXPECT_EQ(variances, Eigen::Vector3d(1.0, 4.0, 1.0));
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("hinge 2"), std::string::npos);
-  EXPECT_NE(notes[0].find("2-fold"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("encoder \"2\""), std::string::npos);
+  EXPECT_NE(notes[0].find("multiplied by 2"), std::string::npos) << notes[0];
 }
 
 // Cost per row and degree of freedom; zero if less than half a row is left. Priors come last, and

@@ -39,8 +39,8 @@ TEST(LongRecording, IsApproachedByAnExcerpt) {
     EXPECT_NEAR(estimate.value, near.parameters[i].value, 0.05 * estimate.standard_deviation)
         << estimate.name;
   }
-  EXPECT_TRUE(has_stage(far, "from what an excerpt gives"));
-  EXPECT_FALSE(has_stage(far, "from the start"));
+  EXPECT_TRUE(has_stage(far, "all samples, from the fit of an excerpt"));
+  EXPECT_FALSE(has_stage(far, "all samples, from the initial values"));
 }
 
 // If the excerpt's windows do not lead close to the readings, all data are tried from the start.
@@ -50,8 +50,8 @@ TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
   Recording faster = forty_seconds(rig);
   for (estimator::Segment& segment : faster.segments) segment.angles *= 8.0;
   const Calibration result = estimator::calibrate(test_support::free_furuta(rig, 1.0), {faster});
-  EXPECT_TRUE(has_stage(result, "from what an excerpt gives"));
-  EXPECT_TRUE(has_stage(result, "from the start"));
+  EXPECT_TRUE(has_stage(result, "all samples, from the fit of an excerpt"));
+  EXPECT_TRUE(has_stage(result, "all samples, from the initial values"));
 }
 
 // Iterations on an excerpt do not count toward the requested maximum.

@@ -77,7 +77,7 @@ TEST(CalibrationOptions, AreRefusedByNameWhereTheyAreNoNumbersInRange) {
   }
   CalibrationOptions options;
   options.max_iterations = -1;
-  EXPECT_NE(refusal_of(options).find("iterations"), std::string::npos);
+  EXPECT_NE(refusal_of(options).find("iteration limit is"), std::string::npos);
 }
 
 // A step that gives a segment fewer than ten steps is useless. One that gives more steps than fit

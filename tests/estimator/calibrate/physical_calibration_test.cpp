@@ -97,7 +97,7 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
   const std::vector<estimator::IterationRecord>& history = result.history;
   EXPECT_EQ(history.front().solve, 0);
   EXPECT_GE(history.back().solve, 2);
-  EXPECT_EQ(history.back().stage, "noise as found");
+  EXPECT_EQ(history.back().stage, "with the final noise");
   for (std::size_t k = 0; k < history.size(); ++k) {
     EXPECT_EQ(history[k].stage.empty(), history[k].solve == 0);
     if (k == 0 || history[k].solve != history[k - 1].solve) continue;
@@ -175,7 +175,7 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   EXPECT_GT(wrong.acceleration_noise[0], 0.0);
   std::string notes;
   for (const std::string& note : wrong.notes) notes += note + "\n";
-  EXPECT_NE(notes.find("accelerations are left unexplained"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("some accelerations are unexplained"), std::string::npos) << notes;
   EXPECT_NE(notes.find("correlated in time"), std::string::npos) << notes;
 
   Mechanism right = pendulum_to_fit(rig);
@@ -271,7 +271,8 @@ TEST(PhysicalCalibration, StartsWhereTheMotionCanBeFollowedForAShortWhileOnly) {
     (void)estimator::calibrate(mechanism, {recording});
     ADD_FAILURE() << "not refused";
   } catch (const std::invalid_argument& fault) {
-    test_support::expect_parts(fault.what(), {"cannot be followed", "0.01 s", "check", "inertias"});
+    test_support::expect_parts(fault.what(),
+                               {"simulation of the rig file fails", "0.01 s", "check", "inertias"});
   }
 }
 

@@ -86,7 +86,7 @@ TEST(Pieces, StopWhenTheyAreTold) {
   CalibrationMonitor monitor;
   monitor.stop = &stop;
   monitor.on_stage = [&](std::string_view stage, const Mechanism&) {
-    if (stage == "comparison of pieces") stop = true;
+    if (stage == "comparison of segments") stop = true;
   };
   const Calibration result = calibrate_with(1.0, {}, monitor);
   ASSERT_TRUE(stop.load());

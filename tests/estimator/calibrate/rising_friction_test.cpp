@@ -76,7 +76,7 @@ TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
   excess.value = std::nextafter(-0.004, -1.0);
   EXPECT_FALSE(FreeParameters::is_possible(mechanism));
   ASSERT_EQ(estimator::find_faults(mechanism).size(), 1U);
-  EXPECT_NE(estimator::find_faults(mechanism)[0].find("'1.tau_delta'"), std::string::npos);
+  EXPECT_NE(estimator::find_faults(mechanism)[0].find("\"1.tau_delta\""), std::string::npos);
   excess.value = std::nan("");
   EXPECT_FALSE(FreeParameters::is_possible(mechanism));
 }

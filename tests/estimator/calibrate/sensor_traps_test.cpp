@@ -78,8 +78,8 @@ TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
   Mechanism mechanism = furuta_with_arm_sensor();
   set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
   const Calibration found = estimator::calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
-  EXPECT_TRUE(is_told(found, {"imu.p_z", "axis", "keep"})) << notes_of(found);
-  EXPECT_FALSE(is_told(found, {"imu.p_x", "axis that"})) << notes_of(found);
+  EXPECT_TRUE(is_told(found, {"imu.p_z", "axis", "fix"})) << notes_of(found);
+  EXPECT_FALSE(is_told(found, {"imu.p_x", "rotation axis"})) << notes_of(found);
 }
 
 // A rotation of the whole rig about gravity changes no reading.
@@ -91,7 +91,7 @@ TEST(SensorTraps, HeadingAboutGravity) {
   segment.withheld = segment.angles.col(0);
   segment.angles = segment.angles.col(1).eval();
   const Calibration found = estimator::calibrate(mechanism, {{"arm", {segment}}}, quick());
-  EXPECT_TRUE(is_told(found, {"hinge 1", "about gravity", "encoder"})) << notes_of(found);
+  EXPECT_TRUE(is_told(found, {"joint \"1\"", "about gravity", "encoder"})) << notes_of(found);
   mechanism.withheld.clear();
   const Calibration with = estimator::calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
   EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
@@ -153,7 +153,7 @@ TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
     set_free(mechanism, {"1.b", "2.K", "2.b", "gyro.gyro_scale_y"});
     const Calibration found =
         estimator::calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
-    EXPECT_EQ(is_told(found, {"gyro.gyro_scale_y", "encoder", "keep the scale"}), !with_encoder)
+    EXPECT_EQ(is_told(found, {"gyro.gyro_scale_y", "encoder", "fix the scale"}), !with_encoder)
         << notes_of(found);
   }
 }

@@ -163,7 +163,7 @@ TEST_F(TiedCalibration, AreRefusedForASimulator) {
     FAIL() << "was not refused";
   } catch (const std::invalid_argument& refusal) {
     const std::string said = refusal.what();
-    for (const char* part : {"'B.J_zz'", "SPOOK", "physical parameters"}) {
+    for (const char* part : {"\"B.J_zz\"", "SPOOK", "physical parameters"}) {
       EXPECT_NE(said.find(part), std::string::npos) << said;
     }
   }

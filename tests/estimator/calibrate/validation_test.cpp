@@ -165,7 +165,7 @@ TEST(Validation, LeavesOutWhatStandsStillAndRefusesAnEmptyRest) {
     }
     return std::string();
   };
-  EXPECT_NE(message(3.1, {}).find("nothing is left to judge"), std::string::npos);
+  EXPECT_NE(message(3.1, {}).find("nothing is left to validate"), std::string::npos);
   estimator::CalibrationOptions shadow;
   shadow.kind = estimator::EstimateKind::kShadow;
   EXPECT_NE(message(0.5, shadow).find("physical"), std::string::npos);

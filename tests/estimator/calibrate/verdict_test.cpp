@@ -53,15 +53,19 @@ bool says(const Calibration& calibration, const std::string& part) {
 
 TEST(Verdict, HoldsWhereOnlyNoiseIsLeft) {
   EXPECT_EQ(kind_of(swing(0.0)), VerdictKind::kHolds);
-  EXPECT_TRUE(says(swing(0.0), "pieces agree (Q 12 on 14)")) << judge(swing(0.0)).sentence;
+  EXPECT_TRUE(says(swing(0.0), "the segments agree (Cochran's Q = 12, 14 degrees of freedom)"))
+      << judge(swing(0.0)).sentence;
 }
 
 // Residuals at the noise level and pieces that agree do not compensate for a wrong description.
 TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
   Calibration calibration = swing(0.0);
-  calibration.contradictions = {{.name = "2.a_x", .unit = "m", .kept = 0.05474}};
+  calibration.contradictions = {
+      {.name = "2.a_x", .unit = "m", .kept = 0.05474, .value = 0.05, .standard_deviation = 0.001}};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
-  EXPECT_TRUE(says(calibration, "readings contradict the description (2.a_x = 0.05474 m, for one)"))
+  EXPECT_TRUE(says(calibration,
+                   "the recordings contradict the rig file (2.a_x is fixed at 0.05474 m, but the "
+                   "readings fit 0.0500 ± 0.0010 m)"))
       << judge(calibration).sentence;
 }
 
@@ -70,11 +74,11 @@ TEST(Verdict, DoesNotHoldWhereTheDescriptionIsContradicted) {
 TEST(Verdict, CountsResidualsInTimesTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(slow), VerdictKind::kDoesNotHold);
-  EXPECT_TRUE(says(slow, "residuals are 2.2 times the noise")) << judge(slow).sentence;
+  EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise")) << judge(slow).sentence;
   const Calibration wrong = swing(10.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(wrong), VerdictKind::kDoesNotHold);
-  EXPECT_TRUE(says(wrong, "residuals are 10.0 times the noise") ||
-              says(wrong, "residuals are 10 times the noise"))
+  EXPECT_TRUE(says(wrong, "residuals are 10.0 times the sensor noise") ||
+              says(wrong, "residuals are 10 times the sensor noise"))
       << judge(wrong).sentence;
 }
 
@@ -120,7 +124,9 @@ TEST(Verdict, TellsPiecesThatDisagree) {
   Calibration calibration = swing(0.0);
   calibration.agreement = {412.0, 60.0, 1e-50};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
-  EXPECT_TRUE(says(calibration, "the model does not hold: pieces disagree (Q 412 on 60)"))
+  EXPECT_TRUE(says(
+      calibration,
+      "the model is rejected: the segments disagree (Cochran's Q = 412, 60 degrees of freedom)"))
       << judge(calibration).sentence;
   calibration.agreement = {95.0, 60.0, 2.7e-3};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
@@ -187,13 +193,13 @@ TEST(Verdict, BelievesWhatIsExplainedButCannotBePredicted) {
   const double third = seen / 3.0 * std::sqrt(0.2);
   calibration.acceleration_noise[0] = 0.95 * third;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
-  EXPECT_TRUE(says(calibration, "accelerations are left unexplained"));
+  EXPECT_TRUE(says(calibration, "some accelerations are unexplained"));
   calibration.acceleration_noise[0] = 1.05 * third;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kExplainsNothing);
   // 1e-4 is within the standard deviations: no more than a hint.
   calibration.acceleration_noise[0] = 3.0 * third * 0.95e-4;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
-  EXPECT_TRUE(says(calibration, "a trace of the accelerations is left unexplained"));
+  EXPECT_TRUE(says(calibration, "a small part of the accelerations is unexplained"));
   calibration.acceleration_noise[0] = 3.0 * third * 1.05e-4;
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoesNotHold);
   calibration.mechanism.hinges[0].name = "one that nobody reads";

@@ -81,7 +81,7 @@ TEST(WithheldSensors, TakeNoPartAndTellTheirCost) {
   EXPECT_GT(narrowing, 1.2);
   EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
   EXPECT_EQ(sensor.narrowed, narrowed);
-  EXPECT_NE(some.notes.back().find("encoder 1 was withheld"), std::string::npos);
+  EXPECT_NE(some.notes.back().find("encoder \"1\" was held out"), std::string::npos);
   ASSERT_EQ(some.simulation.size(), 1U);
   EXPECT_EQ(some.simulation[0].hinge, "2");
   EXPECT_EQ(some.trajectories[0].measured.cols(), 1);
@@ -176,7 +176,7 @@ TEST(WithheldSensors, MayBeInertial) {
     EXPECT_EQ(same.parameters[i].standard_deviation, some.parameters[i].standard_deviation);
   }
   EXPECT_NEAR(same.withheld[4].mean, some.withheld[4].mean - 0.5, 1e-6);
-  EXPECT_NE(some.notes.back().find("imu.accel_z was withheld"), std::string::npos);
+  EXPECT_NE(some.notes.back().find("\"imu.accel_z\" was held out"), std::string::npos);
 }
 
 // For a sensor without effect no reduction "by a factor of 1" is reported.
@@ -189,7 +189,8 @@ TEST(WithheldSensors, MayAddNothing) {
   ASSERT_EQ(some.withheld.size(), 6U);
   EXPECT_EQ(some.withheld[0].narrowing, 1.0);
   EXPECT_EQ(some.withheld[0].narrowed, "");
-  EXPECT_NE(some.notes.back().find("with it nothing would be known better"), std::string::npos);
+  EXPECT_NE(some.notes.back().find("using it would not make any estimate more precise"),
+            std::string::npos);
 }
 
 TEST(WithheldSensors, AreDescribedInWords) {
@@ -197,22 +198,23 @@ TEST(WithheldSensors, AreDescribedInWords) {
   sensor.name = "2";
   sensor.rmse = 2e-3;
   sensor.noise = 1e-3;
-  EXPECT_NE(describe(sensor).find("2 mrad RMSE (its noise: 1); with it nothing"), std::string::npos)
+  EXPECT_NE(describe(sensor).find("RMSE of 2 mrad (its noise: 1); using it would not"),
+            std::string::npos)
       << describe(sensor);
   sensor.mean = 1.9e-3;
-  EXPECT_NE(describe(sensor).find("0.624 but for a constant of 1.9"), std::string::npos)
+  EXPECT_NE(describe(sensor).find("0.624 without a constant offset of 1.9"), std::string::npos)
       << describe(sensor);
   sensor.narrowed = "2.b";
   sensor.narrowing = 3.0;
   EXPECT_NE(describe(sensor).find("3 times smaller (2.b)"), std::string::npos);
   sensor.narrowing = std::numeric_limits<double>::infinity();
-  EXPECT_NE(describe(sensor).find("2.b cannot be told"), std::string::npos);
+  EXPECT_NE(describe(sensor).find("2.b is not identifiable"), std::string::npos);
   sensor.kind = estimator::JointKind::kPrismatic;
-  EXPECT_NE(describe(sensor).find("2 mm RMSE"), std::string::npos);
+  EXPECT_NE(describe(sensor).find("RMSE of 2 mm"), std::string::npos);
   sensor = {.name = "imu.accel_x", .unit = "m/s²", .rmse = 0.03, .noise = 0.02};
   EXPECT_EQ(describe(sensor),
-            "imu.accel_x was withheld: its readings are predicted to 0.03 m/s² RMSE (its noise: "
-            "0.02); with it nothing would be known better");
+            "\"imu.accel_x\" was held out: its readings are predicted with an RMSE of 0.03 m/s² "
+            "(its noise: 0.02); using it would not make any estimate more precise");
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST_F(Channels, AreDeadWhereAJointCannotRest) {
     const std::vector<Finding> dead = of_kind(found, "dead-channel");
     if (dead.empty()) return false;
     EXPECT_EQ(dead[0].severity, Severity::kFault);
-    EXPECT_NE(dead[0].what.find("cannot rest at"), std::string::npos) << dead[0].what;
+    EXPECT_NE(dead[0].what.find("cannot be in equilibrium at"), std::string::npos) << dead[0].what;
     return true;
   };
   for (const double side : {1.0, -1.0}) {

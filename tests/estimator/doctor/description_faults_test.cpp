@@ -155,7 +155,7 @@ TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
     ASSERT_EQ(findings.size(), 1U) << told;
     EXPECT_NE(findings[0].what.find(told), std::string::npos) << findings[0].what;
   };
-  expect(mistake(rig.mechanism, "absolute-angle", "2"), "lacks that of hinge '1'");
+  expect(mistake(rig.mechanism, "absolute-angle", "2"), "does not include that of joint \"1\"");
   expect(mistake(rig.mechanism, "relative-angle", "2"), "is absolute");
   const auto scaled = [](double factor) {
     return Hypothesis{.kind = "",
@@ -204,9 +204,10 @@ TEST(DescriptionFaults, TellRelativeAnglesThatAreDescribedAsAbsolute) {
         estimator::examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U) << links;
     EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
-    const std::string told = links == 2 ? "the angle of encoder 'inclination2' is relative to that "
-                                          "of hinge '1', and described as absolute"
-                                        : "every angle is relative to the body before";
+    const std::string told = links == 2
+                                 ? "the angle of encoder \"inclination2\" is relative to that "
+                                   "of joint \"1\", but described as absolute"
+                                 : "every angle is relative to the preceding body";
     EXPECT_NE(findings[0].what.find(told), std::string::npos) << findings[0].what;
   }
 }

@@ -23,11 +23,11 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
     const Finding sure = slip(sign * 7.5e-3, 1.4e-3);
     EXPECT_EQ(sure.severity, Severity::kWarning);
     EXPECT_NE(sure.what.find(" slips by "), std::string::npos) << sure.what;
-    EXPECT_NE(sure.what.find(sign > 0.0 ? "that much more" : "that much less"), std::string::npos);
+    EXPECT_NE(sure.what.find(sign > 0.0 ? "this much more" : "this much less"), std::string::npos);
     const Finding unsure = slip(sign * 7.5e-3, 1.6e-3);
     EXPECT_EQ(unsure.severity, Severity::kNote);
     EXPECT_NE(unsure.what.find(" may slip by "), std::string::npos) << unsure.what;
-    EXPECT_EQ(unsure.what.find("that much"), std::string::npos) << unsure.what;
+    EXPECT_EQ(unsure.what.find("this much"), std::string::npos) << unsure.what;
   }
   EXPECT_EQ(slip(7.5e-3, 0.0).severity, Severity::kWarning);  // uncertainty unknown
 }
@@ -40,7 +40,7 @@ TEST(Finding, IsDoubtedBesideAModelThatDoesNotHold) {
   estimator::doubt(sure);
   estimator::doubt(unsure);
   EXPECT_EQ(sure.severity, Severity::kNote);
-  EXPECT_EQ(sure.what.find("it seems that encoder 1 slips"), 0U) << sure.what;
+  EXPECT_EQ(sure.what.find("possibly, encoder \"1\" slips"), 0U) << sure.what;
   EXPECT_EQ(unsure.what, sentence);
 }
 

@@ -126,8 +126,8 @@ TEST(InertialAxes, UnitsAreNamed) {
 TEST(InertialAxes, ExchangedAndMirroredAxesAreNamed) {
   expect_advice(found_after([](Segment& s) { s.inertial.col(3).swap(s.inertial.col(4)); }),
                 "inertial-axes",
-                {"what is called x is its y", "what is called y is its x",
-                 "the column of x is of axis y; the column of y is of axis x"});
+                {"the axis called x is its y", "the axis called y is its x",
+                 "assign the column of x to axis y; assign the column of y to axis x"});
   expect_advice(found_after([](Segment& s) { s.inertial.leftCols(3) *= -1.0; }), "inertial-axes",
                 {"gyroscope", "x is its -x", "z is its -z", "inverted: true"});
   expect_advice(found_after([](Segment& s) {

@@ -106,8 +106,8 @@ TEST(Outliers, AreBlamedOnTheCodeThatTheEncoderHas) {
                            estimator::SeriesKind::kMotion)
         .advice;
   };
-  EXPECT_NE(advice(JointKind::kRevolute).find("code disc"), std::string::npos);
-  EXPECT_NE(advice(JointKind::kPrismatic).find("code scale"), std::string::npos);
+  EXPECT_NE(advice(JointKind::kRevolute).find("encoder disc"), std::string::npos);
+  EXPECT_NE(advice(JointKind::kPrismatic).find("encoder scale"), std::string::npos);
 }
 
 // Two readings beyond a lasting step are as good as the following ones.

@@ -142,12 +142,12 @@ TEST(JointStops, AreTakenAsTheMechanismHasThem) {
   chain.hinge_parameter(1, HingeQuantity::kStopLower).value = 0.3;
   EXPECT_FALSE(are_stops_apart(chain));
   ASSERT_EQ(find_faults(chain).size(), 1U);
-  EXPECT_NE(find_faults(chain)[0].find("'2.stop_lower'"), std::string::npos);
+  EXPECT_NE(find_faults(chain)[0].find("\"2.stop_lower\""), std::string::npos);
   chain.hinges[1].stops_upper = false;
   EXPECT_TRUE(are_stops_apart(chain)) << "the upper one is none";
   chain.hinge_parameter(1, HingeQuantity::kRestitution).value = 1.01;
   ASSERT_EQ(find_faults(chain).size(), 1U);
-  EXPECT_NE(find_faults(chain)[0].find("'2.restitution'"), std::string::npos);
+  EXPECT_NE(find_faults(chain)[0].find("\"2.restitution\""), std::string::npos);
   EXPECT_THROW(require_hinges(chain), std::invalid_argument);
 }
 
@@ -158,7 +158,7 @@ TEST(JointStops, AreNotOfMechanismsWithLoops) {
   linkage.hinges[1].stops_upper = true;
   linkage.hinge_parameter(1, HingeQuantity::kStopUpper).value = 3.0;
   ASSERT_EQ(find_faults(linkage).size(), 1U);
-  EXPECT_NE(find_faults(linkage)[0].find("joint '2' has end stops"), std::string::npos);
+  EXPECT_NE(find_faults(linkage)[0].find("joint \"2\" has end stops"), std::string::npos);
 }
 
 }  // namespace

@@ -428,7 +428,7 @@ TEST(Joints, AMasslessBodyMustCarrySomething) {
   make_parameters(mechanism);
   const std::vector<std::string> faults = find_faults(mechanism);
   ASSERT_EQ(faults.size(), 1U);
-  EXPECT_NE(faults[0].find("'body' is massless and carries nothing"), std::string::npos)
+  EXPECT_NE(faults[0].find("\"body\" is massless and carries nothing"), std::string::npos)
       << faults[0];
 }
 

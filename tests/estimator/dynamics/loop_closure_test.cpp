@@ -187,15 +187,15 @@ TEST(Couplings, ThatCannotBeAreNamed) {
   };
   Mechanism wrong = mechanism;
   wrong.couplings[1].hinge = 1;
-  has(wrong, "'h1': it can follow one joint alone");
+  has(wrong, "\"h1\": it can follow only one joint");
   for (const double ratio : {0.0, HUGE_VAL, std::nan("")}) {
     wrong = mechanism;
     wrong.couplings[0].ratio = ratio;
-    has(wrong, "'h1': what it follows at");
+    has(wrong, "\"h1\": the ratio at which it follows");
   }
   wrong = mechanism;
   wrong.couplings[0].offset = std::nan("");
-  has(wrong, "'h1': what it follows at");
+  has(wrong, "\"h1\": the ratio at which it follows");
   wrong = mechanism;
   wrong.couplings[0].follows = 4;
   has(wrong, "does not exist");
@@ -204,11 +204,11 @@ TEST(Couplings, ThatCannotBeAreNamed) {
   wrong = mechanism;
   wrong.couplings[0] = {1, 3, 2.0, 0.0};
   wrong.couplings[1] = {3, 1, 2.0, 0.0};
-  has(wrong, "in the end, itself");
+  has(wrong, "it follows itself");
   wrong.couplings[1] = {3, 2, 2.0, 0.0};
   EXPECT_TRUE(find_faults(wrong).empty()) << "one behind the other";
   mechanism.hinges[0].stops_lower = true;
-  has(mechanism, "joints that follow others, are not described");
+  has(mechanism, "not supported with closed loops or joints that follow others");
 }
 
 }  // namespace

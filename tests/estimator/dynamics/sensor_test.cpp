@@ -138,11 +138,12 @@ TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
   mechanism.hinges = {joint("1", Hinge::kGround, about_z(), 0, about_z()),
                       joint("2", 0, along_x, 1, along_x)};
   const std::string crossed = fault_of(mechanism, Hinge::kGround, 1);
-  EXPECT_NE(crossed.find("the axes of '1' and '2'"), std::string::npos) << crossed;
+  EXPECT_NE(crossed.find("the axes of \"1\" and \"2\""), std::string::npos) << crossed;
   EXPECT_NE(crossed.find("not parallel"), std::string::npos) << crossed;
   EXPECT_EQ(terms_of(mechanism, 0, 1), (Terms{{1, 1.0}}));
   for (const int body : {Hinge::kGround, 1}) {
-    EXPECT_NE(fault_of(mechanism, body, body).find("nothing between"), std::string::npos);
+    EXPECT_NE(fault_of(mechanism, body, body).find("do not move relative to each other"),
+              std::string::npos);
   }
   // Axes that are not parallel because of the weld between them.
   mechanism.hinges[1] = joint("2", 1, about_z(), 2, about_z());
@@ -156,10 +157,10 @@ TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
   mechanism.body_encoders = {{"e", 2, 2}};
   make_parameters(mechanism);
   ASSERT_EQ(find_faults(mechanism).size(), 1U);
-  EXPECT_NE(find_faults(mechanism)[0].find("encoder 'e'"), std::string::npos);
+  EXPECT_NE(find_faults(mechanism)[0].find("encoder \"e\""), std::string::npos);
   mechanism.body_encoders = {{"bend", 0, 2}};
   make_parameters(mechanism);
-  EXPECT_NE(find_faults(mechanism).at(0).find("name is taken"), std::string::npos);
+  EXPECT_NE(find_faults(mechanism).at(0).find("name is already used"), std::string::npos);
 }
 
 Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEncoder>& encoders) {

@@ -144,7 +144,7 @@ TEST_F(Furuta, APossibleOptimumIsTheSameInAnyChart) {
                     entries.parameters[i].standard_deviation,
                     0.05 * entries.parameters[i].standard_deviation);
       }
-      EXPECT_EQ(joined(charted.notes).find("border"), std::string::npos);
+      EXPECT_EQ(joined(charted.notes).find("boundary"), std::string::npos);
     }
   }
 }
@@ -170,7 +170,8 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
     const Calibration charted = calibrate(start, {own}, with(InertiaChart::kLogCholesky), monitor);
     ASSERT_TRUE(charted.converged());
     EXPECT_GT(least_second_moment(charted.mechanism), 0.0);
-    EXPECT_NE(joined(charted.notes).find("body B: its inertia is at the border"), std::string::npos)
+    EXPECT_NE(joined(charted.notes).find("body \"B\": its inertia is at the boundary"),
+              std::string::npos)
         << joined(charted.notes);
     ASSERT_EQ(charted.principal.size(), 1U);
     EXPECT_TRUE(charted.principal[0].at_border);
@@ -179,7 +180,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBorderAndIsToldSo) {
     EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-3 * moments[2]);
     EXPECT_TRUE((charted.principal[0].deviations.array() > 0.0).all());
     const std::string told = joined(entries.notes);
-    EXPECT_NE(told.find("the nearest that one can have (B.J_xx"), std::string::npos) << told;
+    EXPECT_NE(told.find("the nearest consistent ones (B.J_xx"), std::string::npos) << told;
     for (const ParameterEstimate& estimate : charted.parameters) {
       EXPECT_TRUE(std::isfinite(estimate.standard_deviation)) << estimate.name;
       EXPECT_GT(estimate.standard_deviation, 0.0) << estimate.name;
@@ -204,15 +205,15 @@ TEST_F(Furuta, TiesAndBoundsOfItsOwnKeepEntries) {
         << tell_uncharted(mechanism).front();
   };
   at("B.J_yy").upper = 0.1;
-  expect_told("B.J_yy has bounds of its own");
+  expect_told("B.J_yy has its own bounds");
   at("B.J_yy").upper = HUGE_VAL;
   at("B.J_xy").free = at("B.J_xz").free = false;
   EXPECT_TRUE(is_charted(mechanism, 1));  // only J_yz is free
   at("B.J_xz").value = 1e-5;
-  expect_told("B.J_xz is held at another value than zero");
+  expect_told("B.J_xz is fixed at a nonzero value");
   at("B.J_xz").value = 0.0;
   at("B.J_xz").free = true;
-  expect_told("one product of inertia is held");
+  expect_told("one product of inertia is fixed");
   at("B.J_xy").free = true;
   mechanism.ties = {{mechanism.find_parameter("B.J_xy"), 0.0, {}}};
   expect_told("B.J_xy is tied");

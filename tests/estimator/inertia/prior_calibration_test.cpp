@@ -187,7 +187,8 @@ TEST(Payload, TellsTheScaleOfInertias) {
   }
   const Calibration alone = calibrate(mechanism, {free}, plain());
   EXPECT_EQ(alone.null_directions.size(), 1U);
-  EXPECT_NE(joined(alone).find("body W is there only in 'loaded*'"), std::string::npos);
+  EXPECT_NE(joined(alone).find("body \"W\" is present only in recordings named \"loaded*\""),
+            std::string::npos);
 }
 
 // A weight that is itself free has no effect on recordings without it.
@@ -266,7 +267,7 @@ TEST(Priors, ThatASimulatorCannotUseAreRefused) {
             std::string::npos);
   EXPECT_NE(refusal([](Mechanism& m) {
               m.hinges[0].start_angle.standard_deviation = 0.1;
-            }).find("begins"),
+            }).find("initial state"),
             std::string::npos);
 }
 

@@ -165,9 +165,9 @@ gravity { magnitude { value: 9.81 } }
   std::string words;
   for (const auto& line : joint_words(rig, Eigen::VectorXd::Zero(1))) words += line + "\n";
   expect_parts(words, {"tip: gyroscope and accelerometer on A; x to the right, y upward",
-                       "flange: moment and force that 1 passes on to A; x downward, y to the right",
+                       "flange: moment and force that 1 exerts on A; x downward, y to the right",
                        "shaft: torque of 1\n", "coil: torque of the motor of 1\n",
-                       "camera: place of a point of A; x downward, y to the right",
+                       "camera: position of a point of A; x downward, y to the right",
                        "wire: distance of a point of A from (0.5, 0.25, 0) m of the ground"});
   const std::string svg = RigPicture(rig, {}).svg();
   for (const char* name : {"tip x", "flange x", "shaft", "coil", "camera x", "wire"}) {
