@@ -384,7 +384,7 @@ TEST(DescribeMisfit, WarnsOfAHingeWhoseMotionIsNotExplained) {
   calibration.simulation.front().rmse = 0.5;  // of a motion of 1/√2
   ASSERT_EQ(describe_misfit(calibration).size(), 1U);
   expect_parts(describe_misfit(calibration).front(),
-               {"does not follow", "71 % of the motion", "unit"});
+               {"does not reproduce", "71 % of the motion", "unit"});
 }
 
 estimator::Calibration judged_calibration() {
@@ -439,7 +439,8 @@ TEST(ResultTable, BeginsWithTheVerdict) {
   EXPECT_EQ(text.find("The model does not hold: pieces disagree (Q 412 on 60).\n"), 0U) << text;
   expect_parts(text, {"by noise alone 0.0011e-3", "known better together", "B.J_zz / 1.K",
                       "kg·m²/(N·m/V)", "Converged"});
-  calibration.verdict = {estimator::VerdictKind::kExplainsNothing, "the model explains nothing"};
+  calibration.verdict = {estimator::VerdictKind::kExplainsNothing,
+                         "the model does not fit the data"};
   expect_parts(format_calibration(calibration, 0.25), {"NO RESULT"});
 }
 
@@ -451,7 +452,7 @@ TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
   expect_parts(html, {"Pieces disagree", "B.J_zz by piece", "all together",
                       "from the scatter between pieces", "Known better together", "B.J_zz / 1.K"});
   EXPECT_EQ(without_scripts(html).find("nan"), std::string::npos);
-  expect_parts(html, {"standard deviations wide to either side (B.J_zz)"});
+  expect_parts(html, {"standard deviations wide (B.J_zz)"});
   EXPECT_EQ(calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),
             std::string::npos);
 }

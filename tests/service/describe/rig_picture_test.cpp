@@ -235,7 +235,7 @@ TEST(RestWords, TellRestAndSwings) {
 TEST(RigPicture, IsDrawnAtRestWithinTheStops) {
   const Rig rig = load("rig-pendulum-stop.textproto");
   expect_parts(RigPicture(rig, {}).svg(),
-               {"drawn at 11.46°", "rests at its stop before, at 11.46°"});
+               {"drawn at 11.46°", "comes to rest at its stop first, at 11.46°"});
   // Where a place is asked for, it is taken.
   expect_parts(RigPicture(rig, {{"pivot", 0.5}}).svg(), {"drawn at 28.65°"});
 }
