@@ -235,8 +235,8 @@ TEST(Coupling, WhatCannotBeIsRefusedAtItsLine) {
   };
   expect_parts(refused("follows { }"), {"r:16", "names no joint", "with one of 1"});
   expect_parts(refused("follows { hinge: \"3\" }"),
-               {"r:16", "'3' is no other joint", "use one of 1"});
-  expect_parts(refused("follows { hinge: \"2\" }"), {"r:16", "'2' is no other joint"});
+               {"r:16", "\"3\" is not another moving joint", "Use one of 1"});
+  expect_parts(refused("follows { hinge: \"2\" }"), {"r:16", "\"2\" is not another moving joint"});
   expect_parts(refused("follows { hinge: \"1\" ratio: 0 }"), {"hinge '2'", "ratio other than 0"});
   expect_parts(refused("follows { hinge: \"1\" ratio: 1e9 }"), {"r:16", "ratio"});
   expect_parts(refused("follows { hinge: \"1\" } kind: FIXED"), {"r:", "fixed"});
