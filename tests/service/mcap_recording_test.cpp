@@ -118,8 +118,8 @@ TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
   };
   EXPECT_EQ(import_recording(write("a.mcap", 0.0, 1e5, 1000), furuta()).summary.rows, 300);
   expect_parts(refused(write("b.mcap", 0.0, -1.1e5, 1000)), {"b.mcap", "-110e3 ppm", "export"});
-  expect_parts(refused(write("c.mcap", 0.0, 0.0, 9)), {"c.mcap", "9e-6 s apart", "shorter"});
-  expect_parts(refused(write("d.mcap", 0.0, 0.0, 600'000)), {"d.mcap", "0.6 s apart", "too long"});
+  expect_parts(refused(write("c.mcap", 0.0, 0.0, 9)), {"c.mcap", "9e-6 s", "shorter"});
+  expect_parts(refused(write("d.mcap", 0.0, 0.0, 600'000)), {"d.mcap", "0.6 s", "too long"});
 }
 
 // Over few missing samples the recording goes on, without readings.

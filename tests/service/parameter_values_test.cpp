@@ -78,7 +78,7 @@ TEST_F(ParameterValuesFile, AreRefusedWithFileAndField) {
   expect_parts(refused("1.25e-4", "\"NaN\""), {"r.json: parameters[1].value: ", "finite"});
   expect_parts(refused("\"value\": 1.25e-4", "\"mean\": 1"), {"parameters[1].value: missing"});
   expect_parts(refused("\"name\": \"pivot.b\"", "\"name\": 3"), {"parameters[1].name: "});
-  expect_parts(refused("\"parameters\": [", "\"values\": ["), {"r.json: parameters: holds none"});
+  expect_parts(refused("\"parameters\": [", "\"values\": ["), {"r.json: parameters: empty"});
   expect_parts(refused("{", "["), {"r.json: not JSON"});
 }
 
