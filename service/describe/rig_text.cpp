@@ -179,7 +179,7 @@ class Writer {
     text_.open("gravity");
     text_.line("magnitude { value: " + number(answers_.gravity) + " }", "[m/s²]");
     if (tilted) {
-      text_.comment("Tilt of the table.");
+      text_.comment("Tilt of the base.");
       text_.line("tilt_x { value: 0 free: true }", "[rad]");
       text_.line("tilt_z { value: 0 free: true }");
     }
@@ -305,8 +305,7 @@ void Writer::write_furuta() {
   text_.value("mass", rod.mass, "[kg]");
   text_.open("inertia");
   text_.comment(
-      "About the centre of mass. xx, along the rod, is not identifiable separately from the arm's "
-      "zz.");
+      "About the centre of mass. xx, along the rod, is not identifiable apart from the arm's zz.");
   text_.line("xx { value: " + number(0.01 * rod.inertia) + " }");
   text_.free("yy", rod.inertia, "from a slender rod: estimated");
   text_.free("zz", rod.inertia);

@@ -54,14 +54,14 @@ struct InertialColumns {
 
 struct LoadColumns : SensorColumns {
   using Message = v1::LoadColumn;
-  static constexpr const char *kField = "load", *kSensors = "torque sensor",
+  static constexpr const char *kField = "load", *kSensors = "torque or force/torque sensor",
                               *kAdd = "torque_sensor";
   static const auto& all(const v1::RecordingFormat& format) { return format.load(); }
 };
 
 struct PlaceColumns : SensorColumns {
   using Message = v1::PlaceColumn;
-  static constexpr const char *kField = "place", *kSensors = "position sensor",
+  static constexpr const char *kField = "place", *kSensors = "position or distance sensor",
                               *kAdd = "position_sensor";
   static const auto& all(const v1::RecordingFormat& format) { return format.place(); }
 };

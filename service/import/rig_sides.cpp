@@ -47,7 +47,7 @@ Eigen::Matrix3d sensor_frame(const Sensor& sensor, const proto::TextLocator& pla
   Eigen::Matrix3d frame;
   if (!make_frame(x, y, frame)) {
     place.fail("sensor \"" + sensor.name() +
-               "\": x_axis and y_axis are parallel. Give perpendicular axes");
+               "\": x_axis and y_axis are parallel. Give two different directions");
   }
   return frame;
 }

@@ -169,7 +169,7 @@ TEST(LoadSensors, RefuseWhatTheyCannotBe) {
   expect_parts(refused("force_torque_sensor { name: \"w\" hinge: \"2\" }", ""),
                {"\"w\" measures nothing", "moment { } or force { }"});
   expect_parts(refused(current, column("x", "TORQUE", "NEWTON_METER")),
-               {"no torque sensor is called \"x\"", "use one of s"});
+               {"no torque or force/torque sensor is called \"x\"", "use one of s"});
   expect_parts(refused(current, column("s", "FORCE_X", "NEWTON")), {"not an axis of sensor \"s\""});
   expect_parts(refused(wrist, column("w", "TORQUE", "NEWTON")), {"not an axis of sensor \"w\""});
   expect_parts(refused(wrist, column("w", "MOMENT_X", "NEWTON_METER")), {"has no moment { }"});

@@ -274,7 +274,7 @@ TEST(PlaceSensors, RefuseWhatTheyCannotBe) {
   expect_parts(refused_places("distance_sensor { name: \"A\" body: \"A\" }", ""),
                {"\"A\"", "already used"});
   expect_parts(refused_places(kWire, column("x", "DISTANCE", "METER")),
-               {"no position sensor is called \"x\"", "use one of wire"});
+               {"no position or distance sensor is called \"x\"", "use one of wire"});
   expect_parts(refused_places("", column("x", "X", "METER")), {"add position_sensor"});
   expect_parts(refused_places(kWire, column("wire", "X", "METER")), {"Write axis: DISTANCE"});
   expect_parts(refused_places(kCamera, column("camera", "DISTANCE", "METER")),

@@ -188,7 +188,7 @@ class UrdfReader {
         const std::string why = obstacle(robot, joint);
         if (why.empty()) continue;
         robot.notes.push_back("joint \"" + joint.name + "\" mimics \"" + joint.follows->joint +
-                              why + ": fixed at zero");
+                              why + ", so it is fixed at zero");
         joint.kind.reset();
         joint.follows.reset();
       }
