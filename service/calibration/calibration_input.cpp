@@ -22,7 +22,7 @@ void check_distinct(const std::vector<RecordingSource>& sources) {
         continue;
       }
       throw proto::InputError((sources[i].name.empty() ? path : sources[i].name) +
-                              ": is given twice; its samples would count double");
+                              ": given twice, so its samples would count twice. Give it once");
     }
   }
 }

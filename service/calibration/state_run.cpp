@@ -13,16 +13,16 @@ std::vector<estimator::StateEstimate> run_state_estimation(
   if (request.values.kind == estimator::EstimateKind::kShadow ||
       input.context.options.kind == estimator::EstimateKind::kShadow) {
     throw proto::InputError(
-        "shadow parameters are those of a simulator; states are estimated with physical ones, so "
-        "give --parameters the result of a calibration of these");
+        "states cannot be estimated with shadow parameters, which belong to a simulator. Give "
+        "--parameters the result of a calibration of physical parameters");
   }
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
   rig.withheld = input.rig.mechanism.withheld;
   std::vector<std::string> unknown;
   options.spread = spread_of(request.values, input.rig.mechanism, unknown);
   for (const std::string& name : unknown) {
-    notes.push_back(request.values.file + " does not know " + name +
-                    ": deviations hold if its value is right");
+    notes.push_back(request.values.file + " has no standard deviation for " + name +
+                    "; the standard deviations of the states assume that its value is exact");
   }
   try {
     return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,

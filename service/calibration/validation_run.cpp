@@ -22,8 +22,8 @@ void note_short_segments(const CalibrationInput& input, double window,
   for (const estimator::Recording& recording : input.recordings) {
     for (const estimator::Segment& segment : recording.segments) {
       if (segment.duration() + segment.period >= window) continue;
-      validation.notes.push_back(recording.name +
-                                 ": a segment is shorter than the window and was judged whole");
+      validation.notes.push_back(
+          recording.name + ": a segment is shorter than the window and was evaluated as a whole");
     }
   }
 }

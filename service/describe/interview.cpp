@@ -22,9 +22,9 @@ std::optional<double> parse_size(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, fault] = std::from_chars(text.data(), end, value);
   if (fault != std::errc() || rest != end || !std::isfinite(value) || !(value > 0.0)) {
-    throw proto::InputError("'" + text +
-                            "' is no number above zero; write one such as 0.25, or "
-                            "nothing where you do not know");
+    throw proto::InputError(
+        "\"" + text +
+        "\" is not a positive number. Write a number such as 0.25, or leave it empty if unknown");
   }
   return value;
 }
@@ -46,7 +46,7 @@ bool Interview::ask_yes(const std::string& question, bool otherwise) {
   return ask_until<bool>(question + " (y/n)", otherwise ? "y" : "n", [](const std::string& text) {
     if (text == "y" || text == "yes") return true;
     if (text == "n" || text == "no") return false;
-    throw proto::InputError("'" + text + "' is neither y nor n");
+    throw proto::InputError("\"" + text + "\" is neither y nor n");
   });
 }
 

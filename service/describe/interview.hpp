@@ -44,7 +44,9 @@ class Interview {
 
  private:
   struct Ended : proto::InputError {
-    Ended() : proto::InputError("the answers ended; nothing was written") {}
+    Ended()
+        : proto::InputError(
+              "the input ended before all questions were answered; nothing was written") {}
   };
 
   std::istream& in_;

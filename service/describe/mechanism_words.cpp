@@ -81,9 +81,9 @@ std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& m
   const estimator::Hinge& first = mechanism.hinges[static_cast<std::size_t>(joints[0])];
   const std::string shape = shape_text(mechanism, mode);
   if (shape.empty()) {
-    return first.name + " " + first.traits().verb + " freely: nothing pulls it back";
+    return first.name + " " + first.traits().verb + " freely (no rest position)";
   }
-  return "nothing pulls back a motion of " + shape;
+  return "no restoring force for a motion of " + shape;
 }
 
 /// Returns "swings at 0.93 Hz", or several frequencies, each with its mode shape.
@@ -102,15 +102,16 @@ std::string top_text(const estimator::Mechanism& mechanism, const RestPose& top)
   double fastest = 0.0;
   for (const NormalMode& mode : top.modes) fastest = std::min(fastest, mode.rate_squared);
   if (!(fastest < 0.0)) return "";
-  return "upright (" + pose_text(mechanism, top) + ") is unstable: a deviation grows e-fold in " +
+  return "upright (" + pose_text(mechanism, top) +
+         ") is unstable: it falls over with a time constant of " +
          format_number(1.0 / std::sqrt(-fastest), 2) + " s";
 }
 
 std::string start_note(const estimator::Mechanism& mechanism) {
   const bool any = std::ranges::any_of(mechanism.parameters,
                                        [](const estimator::Parameter& p) { return p.free; });
-  return any ? "(by the file's values, which are starts where they are free; --parameters "
-               "RESULT.json tells it by a result's)"
+  return any ? "(computed with the file's values, initial ones for free parameters; add "
+               "--parameters RESULT.json to use estimates)"
              : "";
 }
 
@@ -122,7 +123,7 @@ std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder)
       text += ", " + format_number(encoder->counts, 8) + " counts/" + encoder->counts_of;
     }
   } else {
-    text += "; not read";
+    text += "; no encoder";
   }
   const HingeFacts& facts = rig.hinge_facts[static_cast<std::size_t>(joint)];
   if (rig.mechanism.hinges[static_cast<std::size_t>(joint)].motorised) {
@@ -155,11 +156,13 @@ std::string coordinate_text(JointKind kind, double value) {
 std::vector<std::string> rest_words(const Rig& rig, const std::optional<RestPose>& rest) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   if (mechanism.hinge_count() > estimator::kTreeHingesMax) {
-    return {"its rest is not sought: it has more than " +
-            std::to_string(estimator::kTreeHingesMax) + " joints"};
+    return {"rest position not computed: more than " + std::to_string(estimator::kTreeHingesMax) +
+            " joints"};
   }
   if (!rest) {
-    return {"no rest found: nothing holds it, or its loops cannot be closed with these lengths"};
+    return {
+        "no rest position found: there is no restoring force, or the loops cannot be closed with "
+        "these lengths"};
   }
   if (rest->modes.empty()) return {"rests at " + pose_text(mechanism, *rest)};
   const bool weighs = estimator::gravity_of(mechanism).norm() > 0.0;
@@ -173,7 +176,7 @@ std::vector<std::string> rest_words(const Rig& rig, const std::optional<RestPose
     for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
       if (stop.distance(rest->coordinates[stop.joint]) >= 0.0) continue;
       const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(stop.joint)];
-      words.back() += "; " + hinge.name + " rests at its stop before, at " +
+      words.back() += "; " + hinge.name + " comes to rest at its stop first, at " +
                       coordinate_text(hinge.kind, stop.position);
     }
   }
@@ -210,7 +213,7 @@ std::vector<std::string> joint_words(const Rig& rig, const Eigen::VectorXd& coor
     const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(j)];
     const EncoderFacts* const encoder = hinge.measured ? &rig.encoders[sensor++] : nullptr;
     words.push_back(hinge.name + " (" + body_name(hinge.body_b) + " on " + body_name(hinge.body_a) +
-                    "): drawn at " + coordinate_text(hinge.kind, coordinates[j]) + ", positive " +
+                    "): shown at " + coordinate_text(hinge.kind, coordinates[j]) + ", positive " +
                     (hinge.traits().turns ? "counterclockwise seen " + side_of(axis_of(j))
                                           : way_of(axis_of(j))) +
                     stops_text(mechanism, j) + devices_text(rig, j, encoder));
@@ -223,7 +226,7 @@ std::vector<std::string> joint_words(const Rig& rig, const Eigen::VectorXd& coor
                                 : " + ") +
              mechanism.hinges[static_cast<std::size_t>(term.hinge)].name;
     }
-    words.push_back(encoder.name + ": encoder of " + body_name(encoder.body_b) + " against " +
+    words.push_back(encoder.name + ": encoder of " + body_name(encoder.body_b) + " relative to " +
                     body_name(encoder.body_a) + ", reads " + sum);
   }
   std::ranges::move(sensor_words(mechanism, poses), std::back_inserter(words));

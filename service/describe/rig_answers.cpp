@@ -28,7 +28,7 @@ Value parse(const Named<Value> (&names)[n], const std::string& text, const char*
     if (text == name) return value;
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw proto::InputError("'" + text + "' is no " + what + "; use one of " + known);
+  throw proto::InputError("\"" + text + "\" is not a valid " + what + ". Use one of " + known);
 }
 
 }  // namespace
@@ -36,8 +36,8 @@ Value parse(const Named<Value> (&names)[n], const std::string& text, const char*
 const std::vector<RigKindName>& rig_kinds() {
   static const std::vector<RigKindName> kKinds = {
       {RigKind::kPendulum, "pendulum", "one link on a hinge"},
-      {RigKind::kDoublePendulum, "double-pendulum", "two links on one another, in a plane"},
-      {RigKind::kChain, "chain", "three links or more on one another, in a plane"},
+      {RigKind::kDoublePendulum, "double-pendulum", "two links in series, in a vertical plane"},
+      {RigKind::kChain, "chain", "three or more links in series, in a vertical plane"},
       {RigKind::kFuruta, "furuta", "an arm that turns about the vertical, a pendulum at its end"},
       {RigKind::kCartPole, "cart-pole", "a pendulum on a cart that slides on a rail"},
       {RigKind::kFourbar, "four-bar", "crank, coupler and rocker between two fixed hinges"}};
@@ -50,8 +50,8 @@ RigKind parse_rig_kind(const std::string& text) {
     if (text == kind.name) return kind.kind;
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
-  throw proto::InputError("'" + text + "' is no kind of rig that init knows; use one of " + known +
-                          ", or write a rig file by hand (docs/calibrating.md)");
+  throw proto::InputError("\"" + text + "\" is not a kind of rig that init supports. Use one of " +
+                          known + ", or write a rig file by hand (docs/calibrating.md)");
 }
 
 const char* name_of(RigKind kind) {
@@ -123,10 +123,10 @@ void check_sizes(const RigAnswers& answers) {
     which = "the " + names[k];
   }
   if (longest < sum - longest) return;
-  throw proto::InputError("a four-bar of these lengths cannot be closed and move: " + which + ", " +
+  throw proto::InputError("a four-bar with these lengths cannot be assembled: " + which + ", " +
                           format_number(longest) +
-                          " m, is not less than the other three together, " +
-                          format_number(sum - longest) + " m; measure from hinge to hinge");
+                          " m, must be shorter than the sum of the other three, " +
+                          format_number(sum - longest) + " m. Measure from hinge to hinge");
 }
 
 std::vector<std::string> reading_names(RigKind kind, int chain) {

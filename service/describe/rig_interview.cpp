@@ -15,7 +15,7 @@ const char* length_question(RigKind kind, std::size_t link) {
                      : "length from its hinge to its tip";
   }
   if (kind == RigKind::kFourbar) return "length from hinge to hinge";
-  return "length from its hinge to the next, or to its tip";
+  return "length from its hinge to the next hinge, or to its tip";
 }
 
 /// Returns the question for a joint's positive direction.
@@ -42,7 +42,7 @@ std::string reading_text(const RigAnswers& answers, std::size_t k) {
             (is_position(answers.kind, k) ? " counts/m" : " counts/turn");
   }
   if (hangs(answers.kind, k)) {
-    text += ", reads " + format_number(reading.rest * 180.0 / M_PI, 4) + "° where it hangs";
+    text += ", reads " + format_number(reading.rest * 180.0 / M_PI, 4) + "° when hanging";
   }
   return text;
 }
@@ -71,7 +71,7 @@ void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
         if (each.name == text) return text;
       }
       if (columns.empty() && !text.empty()) return text;
-      throw proto::InputError("there is no column '" + text + "'; the columns are " +
+      throw proto::InputError("there is no column \"" + text + "\"; the columns are " +
                               column_names(columns));
     });
   };
@@ -90,7 +90,7 @@ void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
     if (!hangs(answers.kind, k)) continue;
     const double rest = k < answers.readings.size() ? answers.readings[k].rest : 0.0;
     choice.zeros.push_back(interview.ask_until<std::string>(
-        "what it reads where it hangs: hanging (0), upright (a half turn), or degrees",
+        "reading when it hangs: \"hanging\" (0°), \"upright\" (180°), or a number of degrees",
         format_number(rest * 180.0 / M_PI, 6), [](const std::string& text) {
           parse_zero(text);
           return text;
@@ -102,13 +102,13 @@ void ask_choice(Interview& interview, const std::vector<ColumnLook>& columns,
       [](const std::string& text) {
         const ReadingUnit unit = parse_reading_unit(text);
         if (unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre) {
-          throw proto::InputError("'" + text + "' is no unit of an angle");
+          throw proto::InputError("\"" + text + "\" is not a unit of an angle");
         }
         return text;
       });
   const auto counts = interview.ask_size("encoder counts per turn (empty: not known)", {});
   if (counts) choice.counts = {*counts};
-  choice.no_motor = !interview.ask_yes("does a motor drive it, with its command recorded?",
+  choice.no_motor = !interview.ask_yes("is it driven by a motor whose command is recorded?",
                                        answers.motor.has_value());
   if (choice.no_motor) return;
   choice.command = column("column of the command", answers.motor ? answers.motor->column : "");
@@ -148,7 +148,7 @@ void ask_kind(Interview& interview, RigAnswers& answers) {
   const int links = interview.ask_until<int>("number of links", "3", [](const std::string& text) {
     const int count = std::atoi(text.c_str());
     if (count >= 2 && count <= kLinksMax) return count;
-    throw proto::InputError("'" + text + "': write a whole number from 2 to " +
+    throw proto::InputError("\"" + text + "\": write a whole number from 2 to " +
                             std::to_string(kLinksMax));
   });
   answers.links.resize(static_cast<std::size_t>(links));
@@ -156,7 +156,9 @@ void ask_kind(Interview& interview, RigAnswers& answers) {
 
 void ask_links(Interview& interview, RigAnswers& answers) {
   answers.links.resize(link_names(answers.kind, static_cast<int>(answers.links.size())).size());
-  interview.say("What is known of it? An empty answer: not known. A ruler and a scale are enough.");
+  interview.say(
+      "Enter known lengths and masses; leave unknown ones empty. A ruler and a scale are accurate "
+      "enough.");
   for (bool possible = false; !possible;) {
     ask_sizes(interview, answers);
     try {
@@ -195,7 +197,8 @@ void ask_columns(Interview& interview, const std::vector<ColumnLook>& columns, C
   const bool plane = answers.kind == RigKind::kDoublePendulum || answers.kind == RigKind::kChain;
   if (plane) {
     answers.absolute = interview.ask_yes(
-        "are angles of links beyond the first against the vertical (not the link before)?",
+        "are the angles of the second and further links measured from the vertical (not from the "
+        "previous link)?",
         answers.absolute);
   }
   if (answers.readings.size() == 1 && !answers.motor) return;  // its sign has no effect

@@ -36,12 +36,12 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
   for (const JointPlace& place : places) {
     const int joint = find_joint(mechanism, place.name);
     if (!std::isnan(wanted[joint])) {
-      throw proto::InputError("--at " + place.name + ": is given twice; give each joint once");
+      throw proto::InputError("--at " + place.name + ": given twice. Give each joint once");
     }
     const estimator::JointTraits& is = mechanism.hinges[static_cast<std::size_t>(joint)].traits();
     if (place.degrees && !is.turns) {
       throw proto::InputError("--at " + place.name + ": the joint " + is.verb +
-                              "; give its place in " + is.units.coordinate);
+                              ". Give its position in " + is.units.coordinate);
     }
     wanted[joint] = place.value;
   }
@@ -55,8 +55,8 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
     }
     if (closed) return coordinates;
     throw proto::InputError(
-        "--at: the rig's loops cannot be closed with joints there; give other "
-        "places, or fewer");
+        "--at: the rig's loops cannot be closed at these joint positions. Give other positions, or "
+        "fewer");
   }
   for (Eigen::Index j = 0; j < wanted.size(); ++j) {
     if (!std::isnan(wanted[j])) coordinates[j] = wanted[j];

@@ -45,7 +45,7 @@ class Proposer {
     const auto found = std::ranges::find(columns_, name, &ColumnLook::name);
     if (found != columns_.end()) return &*found;
     if (columns_.empty()) return nullptr;
-    throw proto::InputError(answers_.source + ": has no column '" + name + "'; it has " +
+    throw proto::InputError(answers_.source + ": has no column \"" + name + "\"; it has " +
                             column_names(columns_));
   }
 
@@ -57,9 +57,9 @@ class Proposer {
     const ColumnLook* const column =
         choice_.time.empty() ? find_time(columns_) : named(choice_.time);
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
-      throw proto::InputError(answers_.source + ": no column looks like the time (" +
-                              column_names(columns_) +
-                              "); give --time COLUMN, or --rate HZ where there is none");
+      throw proto::InputError(answers_.source +
+                              ": no time column found (columns: " + column_names(columns_) +
+                              "). Give --time COLUMN, or --rate HZ if there is none");
     }
     answers_.time_column = column != nullptr      ? column->name
                            : choice_.time.empty() ? "t_s"
@@ -88,8 +88,8 @@ class Proposer {
     const std::vector<const ColumnLook*> found = found_readings(chain);
     const std::size_t angles = names_.size() - (answers_.kind == RigKind::kCartPole ? 1 : 0);
     if (choice_.angles.size() > angles) {
-      throw proto::InputError("--angle: is given " + std::to_string(choice_.angles.size()) +
-                              " times, and a " + name_of(answers_.kind) + " has " +
+      throw proto::InputError("--angle: given " + std::to_string(choice_.angles.size()) +
+                              " times, but a " + name_of(answers_.kind) + " has " +
                               std::to_string(angles));
     }
     std::size_t hanging = 0;
@@ -103,8 +103,8 @@ class Proposer {
 
   [[noreturn]] void refuse_unread(std::size_t k) const {
     throw proto::InputError(
-        answers_.source + ": no column is found for joint '" + names_[k] + "' of a " +
-        name_of(answers_.kind) + " (" + column_names(columns_) + "); give " +
+        answers_.source + ": no column found for joint \"" + names_[k] + "\" of a " +
+        name_of(answers_.kind) + " (columns: " + column_names(columns_) + "). Give " +
         (is_position(answers_.kind, k) ? "--position COLUMN" : "--angle COLUMN for every joint"));
   }
 
@@ -127,7 +127,7 @@ class Proposer {
     const bool length =
         reading.unit == ReadingUnit::kMetre || reading.unit == ReadingUnit::kMillimetre;
     if (reading.unit != ReadingUnit::kCount && length != position) {
-      throw proto::InputError("'" + unit + "' is no unit of " +
+      throw proto::InputError("\"" + unit + "\" is not a unit of " +
                               (position ? "a position" : "an angle"));
     }
     take_counts(position, angle, column, reading);
@@ -173,7 +173,7 @@ class Proposer {
       const bool used = std::ranges::any_of(
           answers_.readings, [&](const ReadingAnswer& r) { return r.column == name; });
       if (used) continue;
-      throw proto::InputError("--invert " + name + ": no joint is read by that column");
+      throw proto::InputError("--invert " + name + ": the column is not used for any joint");
     }
   }
 
@@ -217,10 +217,10 @@ double parse_zero(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, fault] = std::from_chars(text.data(), end, degrees);
   if (fault != std::errc() || rest != end || !std::isfinite(degrees)) {
-    throw proto::InputError("'" + text +
-                            "' tells no zero; write hanging where it reads 0 when it "
-                            "hangs, upright where it reads 0 when it stands, or what it reads when "
-                            "it hangs, in degrees");
+    throw proto::InputError(
+        "\"" + text +
+        "\" is not a valid zero. Write hanging if it reads 0 when hanging, upright if it reads 0 "
+        "when upright, or the reading when hanging in degrees");
   }
   return degrees * M_PI / 180.0;
 }

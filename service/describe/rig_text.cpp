@@ -102,12 +102,11 @@ class Writer {
     text_.comment("proto-message: rigcal.v1.Rig");
     text_.line("#");
     text_.comment("Written by rigcal init" +
-                  (answers_.source.empty() ? "" : ", with a look at " + answers_.source) + ".");
+                  (answers_.source.empty() ? "" : " from the columns of " + answers_.source) + ".");
     text_.comment(
-        "What is \"given\" was told; \"assumed\" was not: measure it where you can. "
-        "\"free: true\" is");
-    text_.comment(
-        "estimated by rigcal calibrate, from the value that stands there. World y is up.");
+        "\"given\": entered by you. \"assumed\": a default; measure it if you can. \"free: "
+        "true\":");
+    text_.comment("estimated by rigcal calibrate, starting from this value. World y is up.");
     text_.line("#");
   }
 
@@ -121,15 +120,14 @@ class Writer {
     text_.value("mass", link.mass, "[kg]" + mass_comment);
     if (beside_the_line) {
       text_.comment(
-          "Off the line between its hinges [m]: a bent link's centre of mass lies there.");
+          "Offset of the centre of mass from the line between the hinges [m], for a bent link.");
       text_.line("center_of_mass { y { value: 0 free: true } }");
     }
     // Large enough to satisfy the triangle inequality for any zz of a link of that length.
     const double unseen = link.mass.value * square(link.length.value);
     text_.open("inertia");
     text_.comment(
-        "About the centre of mass [kg·m²]. It turns about z alone: xx and yy have no "
-        "effect.");
+        "About the centre of mass [kg·m²]. The body turns about z only: xx and yy have no effect.");
     text_.line("xx { value: " + number(unseen) + " }");
     text_.line("yy { value: " + number(unseen) + " }");
     text_.free("zz", link.inertia, "from a slender rod: estimated");
@@ -181,7 +179,7 @@ class Writer {
     text_.open("gravity");
     text_.line("magnitude { value: " + number(answers_.gravity) + " }", "[m/s²]");
     if (tilted) {
-      text_.comment("A table is rarely level.");
+      text_.comment("Tilt of the base.");
       text_.line("tilt_x { value: 0 free: true }", "[rad]");
       text_.line("tilt_z { value: 0 free: true }");
     }
@@ -219,8 +217,8 @@ void Writer::write_chain() {
       "hinge to its");
   text_.comment(std::string("centre of mass. ") +
                 (answers_.motor ? ""
-                                : "Without a motor only ratios of inertia, friction and weight "
-                                  "are seen: one mass is kept."));
+                                : "Without a motor only ratios of inertia, friction and weight are "
+                                  "identifiable: one mass is fixed."));
   name_rig();
   for (const LinkValues& link : links) planar_body(link, "");
   for (std::size_t k = 0; k < links.size(); ++k) write_link(links, k);
@@ -229,7 +227,7 @@ void Writer::write_chain() {
   for (std::size_t k = 1; answers_.absolute && k < links.size(); ++k) {
     if (reading(k) == nullptr) continue;
     encoders[k] = links[k].name + "_angle";
-    text_.comment("Against the vertical: it reads the sum of the joints above.");
+    text_.comment("Measured from the vertical: the sum of this joint and the joints above.");
     text_.open("body_encoder");
     text_.line("name: \"" + encoders[k] + "\"");
     text_.line("body: \"" + links[k].name + "\"");
@@ -258,9 +256,10 @@ void Writer::write_link(const std::vector<LinkValues>& links, std::size_t k) {
   const Known to_hinge{-link.center.value, link.center.source};
   side("child", link.name, "z: 1", "x: 1", "", &to_hinge,
        "the hinge, from the centre of mass [m]; " +
-           std::string(link.center.source == Source::kGiven  ? "given"
-                       : link.center.source == Source::kSeen ? "from the swings of the recording"
-                                                             : "assumed halfway"));
+           std::string(link.center.source == Source::kGiven ? "given"
+                       : link.center.source == Source::kSeen
+                           ? "from the oscillation frequency in the recording"
+                           : "assumed halfway"));
   text_.open("friction");
   text_.free("viscous", link.viscous(), "[N·m·s/rad]");
   text_.free("coulomb_torque", link.dry(), "[N·m]");
@@ -293,8 +292,9 @@ void Writer::write_furuta() {
   const double about_axis = arm.about_hinge() + rod.mass.value * square(arm.length.value) * 0.1;
   const bool centered = arm.mass.source == Source::kGiven;
   text_.open("inertia");
-  text_.comment(centered ? "About the centre of mass. The arm turns about z alone."
-                         : "About the axis, where the arm's mass is put: it turns about z alone.");
+  text_.comment(
+      centered ? "About the centre of mass. The arm turns about z only."
+               : "About the axis, on which the arm's mass is placed. The arm turns about z only.");
   text_.line("xx { value: " + number(about_axis) + " }");
   text_.line("yy { value: " + number(about_axis) + " }");
   text_.free("zz", centered ? arm.inertia : about_axis, "[kg·m²], with the motor's rotor");
@@ -304,7 +304,8 @@ void Writer::write_furuta() {
   text_.line("name: \"pendulum\"");
   text_.value("mass", rod.mass, "[kg]");
   text_.open("inertia");
-  text_.comment("About the centre of mass. xx, along the rod, cannot be told from the arm's zz.");
+  text_.comment(
+      "About the centre of mass. xx, along the rod, is not identifiable apart from the arm's zz.");
   text_.line("xx { value: " + number(0.01 * rod.inertia) + " }");
   text_.free("yy", rod.inertia, "from a slender rod: estimated");
   text_.free("zz", rod.inertia);
@@ -312,7 +313,7 @@ void Writer::write_furuta() {
   text_.close();
   text_.open("hinge");
   text_.line("name: \"1\"");
-  side("parent", "ground", "y: 1", "x: 1", "where the arm's reading is zero");
+  side("parent", "ground", "y: 1", "x: 1", "direction of the arm at reading zero");
   const Known center{-arm.center.value, arm.center.source};
   side("child", "arm", "z: 1", "x: 1", "", centered ? &center : nullptr,
        "the axis, from the centre of mass [m]");
@@ -338,9 +339,10 @@ void Writer::write_pendulum_of_furuta(const LinkValues& arm, const LinkValues& r
   const Known to_hinge{-rod.center.value, rod.center.source};
   side("child", "pendulum", "y: 1", "x: 1", "", &to_hinge,
        "the hinge, from the centre of mass [m]; " +
-           std::string(rod.center.source == Source::kGiven  ? "given"
-                       : rod.center.source == Source::kSeen ? "from the swings of the recording"
-                                                            : "assumed halfway"));
+           std::string(rod.center.source == Source::kGiven ? "given"
+                       : rod.center.source == Source::kSeen
+                           ? "from the oscillation frequency in the recording"
+                           : "assumed halfway"));
   friction(0.1 * rod.viscous(), 0.1 * rod.dry());
   if (reading(1) != nullptr) write_encoder(text_, *reading(1), false, true);
   text_.close();
@@ -380,9 +382,10 @@ void Writer::write_cart_pole() {
   const Known to_hinge{-pole.center.value, pole.center.source};
   side("child", "pole", "z: 1", "x: 1", "", &to_hinge,
        "the pivot, from the centre of mass [m]; " +
-           std::string(pole.center.source == Source::kGiven  ? "given"
-                       : pole.center.source == Source::kSeen ? "from the swings of the recording"
-                                                             : "assumed halfway"));
+           std::string(pole.center.source == Source::kGiven ? "given"
+                       : pole.center.source == Source::kSeen
+                           ? "from the oscillation frequency in the recording"
+                           : "assumed halfway"));
   text_.open("friction");
   text_.free("viscous", pole.viscous(), "[N·m·s/rad]");
   text_.free("coulomb_torque", pole.dry(), "[N·m]");

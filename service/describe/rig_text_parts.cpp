@@ -44,7 +44,7 @@ const char* words_of(Source source) {
     case Source::kAssumed:
       return "assumed";
     case Source::kSeen:
-      return "from the swings of the recording";
+      return "from the oscillation frequency in the recording";
     case Source::kUnknown:
       return "not known: estimated";
   }
@@ -91,21 +91,21 @@ void write_encoder(RigText& text, const ReadingAnswer& reading, bool position, b
     fields += (position ? " counts_per_m: " : " counts_per_turn: ") + number(*reading.counts);
   }
   text.line("encoder {" + fields + (fields.empty() ? "}" : " }"),
-            offset ? "where its zero is exactly: estimated" : "");
+            offset ? "exact zero: estimated" : "");
 }
 
 void write_motor(RigText& text, const MotorAnswer& motor, double gain, const std::string& force) {
   text.open("motor");
   text.line("control_unit: " + quoted(motor.unit));
   text.free("gain", gain, "[" + force + "/" + motor.unit + "] not known: estimated");
-  text.comment("Where the command acts later than the recording says, add:");
+  text.comment("If the command takes effect with a delay, add:");
   text.comment("input_delay { value: 0.002 free: true upper: 0.02 }  # [s]");
   text.close();
 }
 
 void write_recording(RigText& text, const RigAnswers& answers,
                      const std::vector<std::string>& names, const std::string& motor_hinge) {
-  text.comment("How the columns of a CSV recording are called.");
+  text.comment("Columns of a CSV recording.");
   text.open("recording");
   static const char* const kUnits[] = {"", " unit: MILLISECOND", " unit: MICROSECOND"};
   if (answers.time_column.empty()) {
@@ -119,7 +119,8 @@ void write_recording(RigText& text, const RigAnswers& answers,
     if (reading.column.empty()) continue;
     const bool position = is_position(answers.kind, k);
     if (reading.unit == ReadingUnit::kCount && !reading.counts) {
-      throw proto::InputError("column " + reading.column + " counts: give the encoder's counts " +
+      throw proto::InputError("column " + reading.column +
+                              " is in counts. Give the encoder's counts " +
                               (position ? "per metre (--counts-per-m)" : "per turn (--counts)"));
     }
     std::string line = std::string(position ? "position" : "angle") +
@@ -130,8 +131,8 @@ void write_recording(RigText& text, const RigAnswers& answers,
     if (rest != 0.0) line += " offset_rad: " + format_number(-rest, 16);
     const bool upright = std::abs(std::abs(rest) - M_PI) < 1e-12;
     text.line(line + " }", rest == 0.0 ? ""
-                           : upright   ? "it reads a half turn where it hangs"
-                                       : "it reads this, negative, where it hangs");
+                           : upright   ? "reads a half turn when hanging"
+                                       : "reads the negative of this when hanging");
   }
   if (answers.motor && !answers.motor->column.empty()) {
     text.line("control { hinge: " + quoted(motor_hinge) +

@@ -251,8 +251,9 @@ Key draw_key(const Scene& scene, double y) {
     return path_of({left, right}, name) + arrow_head(right, right - left, name);
   };
   std::vector<KeyEntry> entries = {{path_of({left, {13.0, 0.0}}, "zero"), "zero"},
-                                   {arrow("positive"), "counts up"}};
-  if (readings) entries.push_back({arrow("reading"), "encoder between bodies counts up"});
+                                   {arrow("positive"), "positive direction"}};
+  if (readings)
+    entries.push_back({arrow("reading"), "positive direction of an encoder between bodies"});
   if (used.contains(Symbol::kEncoder))
     entries.push_back({draw_sign(Symbol::kEncoder, o, o), "encoder"});
   if (used.contains(Symbol::kMotor)) entries.push_back({draw_sign(Symbol::kMotor, o, o), "motor"});

@@ -49,8 +49,8 @@ class Designer {
                                             : request.targets) {
     if (precisions_.empty()) {
       throw proto::InputError(
-          "no free parameter is one of which a share means something; say what the experiment is "
-          "for with --for NAME:PRECISION");
+          "no free parameter has a meaningful relative precision. Name the parameters to estimate "
+          "with --for NAME:PRECISION");
     }
     result_.notes = posed_.notes;
   }
@@ -59,20 +59,20 @@ class Designer {
     result_.notes.insert(result_.notes.begin(), today_.notes.begin(), today_.notes.end());
     if (!today_.is_estimated) {
       result_.notes.push_back(
-          "no result is given, so free parameters without a prior are taken to lie within " +
+          "without a result, free parameters without a prior are assumed to have a standard "
+          "deviation of " +
           format_number(100.0 * estimator::kUnknownShare) +
-          " % of their values (one standard deviation); give --after RESULT.json once "
-          "there is one");
+          " % of their values. Give --after RESULT.json once there is one");
     }
     search();
     choose();
     result_.cancelled = is_stopped();
     if (!result_.cancelled && result_.scenario.empty()) {
       throw proto::InputError(
-          "what is known of the parameters leaves open whether any plan stays within the rig's "
-          "limits (" +
+          "the parameters are too uncertain: no plan is sure to stay within the rig's limits (" +
           today_.rig.path +
-          ", safety) and moves it as predicted; calibrate a small run first and give --after");
+          ", safety) and to move the rig as predicted. Calibrate with a small run first and give "
+          "--after");
     }
     result_.draws = kDraws;
     return result_;
@@ -104,8 +104,8 @@ class Designer {
     if (request_.kind) kinds = {*request_.kind};
     if (kinds.front() == PlanKind::kSwingUp && !swing_up) {
       throw proto::InputError(
-          "--kind swing-up: the rig has no pendulum to swing up, a joint without a motor that "
-          "turns, hangs at its zero and has an encoder of its own; leave --kind out");
+          "--kind swing-up: the rig has no pendulum to swing up (a rotary joint without a motor "
+          "that hangs at zero and has its own encoder). Leave out --kind");
     }
     const double mode_hz = fastest_mode();
     const auto begin = Clock::now();
@@ -127,10 +127,9 @@ class Designer {
       if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
     if (candidates_.empty() && !is_stopped()) {
-      throw proto::InputError(
-          "no plan stays within the rig's limits (" + today_.rig.path +
-          ", safety) for the values that the parameters may have; widen the limits, give a shorter "
-          "--duration, or calibrate first and give --after");
+      throw proto::InputError("no plan stays within the rig's limits (" + today_.rig.path +
+                              ", safety) for all likely parameter values. Widen the limits, "
+                              "shorten --duration, or calibrate first and give --after");
     }
   }
 
@@ -138,7 +137,7 @@ class Designer {
   void tell_time(const std::string& kind, Clock::time_point begin) {
     const std::chrono::duration<double> passed = Clock::now() - begin;
     const double told = kTold_s * std::floor(passed.count() / kTold_s);
-    tell_progress("looking for the best " + kind + ", " + format_number(told) + " of up to " +
+    tell_progress("searching for the best " + kind + ", " + format_number(told) + " of at most " +
                   format_number(kSearch_s) + " s");
   }
 
@@ -178,7 +177,7 @@ class Designer {
     }
     if (told.empty()) {
       throw proto::InputError("no command of motor " + motor_name() +
-                              " tells any of the free parameters; " + result_.notes.back());
+                              " makes any free parameter identifiable; " + result_.notes.back());
     }
     precisions_ = told;
     task_.targets = targets_of(precisions_, task_.mechanism);
@@ -201,9 +200,9 @@ class Designer {
         others.push_back(name);
       }
     }
-    return precision.name + ": no command of motor " + motor_name() + " tells it" +
-           (others.empty() ? "" : " apart from " + word_list(others)) +
-           "; keep it at a value measured otherwise (free: false), or give it a prior";
+    return precision.name + ": no command of motor " + motor_name() + " makes it identifiable" +
+           (others.empty() ? "" : " separately from " + word_list(others)) +
+           ". Fix it at a value measured in another way (free: false), or give it a prior";
   }
 
   /// Weakens the plan until all samples stay within the limits with predictable motion. Returns
@@ -221,7 +220,7 @@ class Designer {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
       shape_task(candidate.shape, task_);
-      tell_progress("moving " + std::to_string(kDraws) + " draws by the best " +
+      tell_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
                     name_of(candidate.shape.kind));
       if (!calm_down(candidate)) continue;
       const std::string scenario = scenario_text(candidate);

@@ -24,14 +24,15 @@ std::string deviation_of(const Notation& notation, double deviation) {
 
 std::string format_experiment(const Experiment& experiment) {
   std::vector<std::vector<std::string>> rows = {
-      {"parameter", "value", "sd now", "", "sd after", "", "unit", "asked for"}};
+      {"parameter", "value", "std. dev. now", "", "std. dev. after", "", "unit", "requested"}};
   for (const PlannedParameter& parameter : experiment.parameters) {
     const Notation notation(parameter.value, parameter.after);
     std::string asked;
     if (parameter.is_target) {
-      asked = parameter.asked == 0.0 ? "as well as possible"
-                                     : notation.deviation(parameter.asked) +
-                                           (parameter.after <= parameter.asked ? "" : ", not yet");
+      asked = parameter.asked == 0.0
+                  ? "as well as possible"
+                  : notation.deviation(parameter.asked) +
+                        (parameter.after <= parameter.asked ? "" : ", not reached");
     }
     rows.push_back(
         {parameter.name, notation.number(parameter.value), deviation_of(notation, parameter.before),

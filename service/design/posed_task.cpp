@@ -36,12 +36,12 @@ int find_motor(const Rig& rig, const std::string& name) {
                             "(configs/scenario-release.textproto)");
   }
   if (found < 0) {
-    throw proto::InputError("--motor " + name + ": the rig has no such motor; write one of " +
+    throw proto::InputError("--motor " + name + ": the rig has no such motor. Use one of " +
                             word_list(names));
   }
   if (name.empty() && names.size() > 1) {
     throw proto::InputError("the rig has " + std::to_string(names.size()) +
-                            " motors and a run commands one; write --motor with one of " +
+                            " motors, and a designed run drives one. Give --motor with one of " +
                             word_list(names));
   }
   return found;
@@ -57,14 +57,14 @@ Eigen::VectorXd read_places(const std::vector<std::string>& texts,
     const std::string name = text.substr(0, equals);
     const auto hinge = std::ranges::find(mechanism.hinges, name, &estimator::Hinge::name);
     if (hinge == mechanism.hinges.end()) {
-      throw proto::InputError("--at " + text + ": the rig has no joint '" + name +
-                              "'; write JOINT=VALUE");
+      throw proto::InputError("--at " + text + ": the rig has no joint \"" + name +
+                              "\"; write JOINT=VALUE");
     }
     double value = 0.0;
     const char* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data() + std::min(equals + 1, text.size()), end, value);
     if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value)) {
-      throw proto::InputError("--at " + text + ": is no number; write " + name + "=VALUE in " +
+      throw proto::InputError("--at " + text + ": not a number. Write " + name + "=VALUE in " +
                               hinge->units().coordinate);
     }
     placed[hinge - mechanism.hinges.begin()] = value;
@@ -83,8 +83,8 @@ daq::CommandLimits command_limits(const Rig& rig, const ExperimentRequest& reque
   if (request.command_max > 0.0) limits.command_max = request.command_max;
   if (!std::isfinite(limits.command_max)) {
     throw proto::InputError(rig.path +
-                            ": tells no largest command; write control_max in the motor or "
-                            "safety { command_max: ... }, or give --command-max");
+                            ": has no command limit. Write control_max in the motor or safety { "
+                            "command_max: ... }, or give --command-max");
   }
   return limits;
 }
@@ -113,10 +113,10 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
     if (limits.highest > limits.lowest) {
       const double reading = sensors[i].sum([&](int hinge) { return start[hinge]; });
       if (!(reading > limits.lowest && reading < limits.highest)) {
-        throw proto::InputError("encoder " + sensors[i].name + " stands at " +
-                                format_number(reading) + " " + sensors[i].units().coordinate +
-                                " before the run, outside its limits (" + rig.path +
-                                ", safety); move it there, and say where it stands with --at");
+        throw proto::InputError(
+            "encoder " + sensors[i].name + " reads " + format_number(reading) + " " +
+            sensors[i].units().coordinate + " before the run, outside its limits (" + rig.path +
+            ", safety). Move the joint within its limits and give its position with --at");
       }
       limits.lowest = reading + caution * (limits.lowest - reading);
       limits.highest = reading + caution * (limits.highest - reading);
@@ -143,9 +143,8 @@ PosedTask pose_task(const Today& today, const ExperimentRequest& request) {
     return limits.highest > limits.lowest || limits.fastest > 0.0;
   });
   if (!any) {
-    posed.notes.push_back(rig.path +
-                          ": limits no motion (safety { hinge { } }), so only the command is "
-                          "limited");
+    posed.notes.push_back(
+        rig.path + ": has no motion limits (safety { hinge { } }); only the command is limited");
   }
   return posed;
 }

@@ -24,15 +24,14 @@ double read_deviation(const std::string& option, const std::string& text,
   const char* const end = precision.data() + precision.size() - (percent ? 1 : 0);
   const auto read = std::from_chars(precision.data(), end, number);
   if (read.ec != std::errc() || read.ptr != end || !(number > 0.0) || !std::isfinite(number)) {
-    throw proto::InputError(option + " " + text + ": '" + precision +
-                            "' is no standard deviation above zero; write " + parameter.name +
+    throw proto::InputError(option + " " + text + ": \"" + precision +
+                            "\" is not a positive standard deviation. Write " + parameter.name +
                             ":2% or a number in " + parameter.unit);
   }
   if (!percent) return number;
   if (parameter.value == 0.0) {
     throw proto::InputError(option + " " + text +
-                            ": the value is 0, of which a share means "
-                            "nothing; write a number in " +
+                            ": a percentage of the value 0 is meaningless. Write a number in " +
                             parameter.unit);
   }
   return 0.01 * number * std::abs(parameter.value);
@@ -55,12 +54,12 @@ std::vector<Precision> read_precisions(const std::string& option,
     const std::string name = text.substr(0, colon);
     const estimator::Parameter& parameter = named_parameter(option + " " + name, name, mechanism);
     if (!parameter.free) {
-      throw proto::InputError(option + " " + text +
-                              ": is not free, so nothing would be estimated; mark it with free: "
-                              "true in the rig file");
+      throw proto::InputError(
+          option + " " + text +
+          ": not free, so it would not be estimated. Mark it with free: true in the rig file");
     }
     if (std::ranges::find(precisions, name, &Precision::name) != precisions.end()) {
-      throw proto::InputError(option + " " + text + ": is asked for twice; give it once");
+      throw proto::InputError(option + " " + text + ": given twice. Give it once");
     }
     Precision precision{.name = name, .index = mechanism.find_parameter(name)};
     if (colon != std::string::npos) {
@@ -91,7 +90,7 @@ double wanted_deviation(const Precision& precision, const estimator::Mechanism& 
   if (parameter.unit == kAngleUnit) return kAngleWanted;
   if (parameter.value != 0.0) return kShareWanted * std::abs(parameter.value);
   throw proto::InputError("--for " + precision.name +
-                          ": the value is 0, so say how well it is to be known; write " +
+                          ": the value is 0, so an absolute precision is needed. Write " +
                           precision.name + ":NUMBER in " + parameter.unit);
 }
 

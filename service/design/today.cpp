@@ -37,7 +37,7 @@ void find_noise(const StoredResult* stored, Today& today) {
     } else if (quantum == 0.0) {
       noise = kUsualNoise * units.scale;
       today.notes.push_back("encoder " + sensors[i].name +
-                            ": neither a result nor the rig file tells its noise; " +
+                            ": neither a result nor the rig file gives its noise; " +
                             format_number(noise) + " " + units.coordinate + " is assumed");
     }
     if (noise <= kCountingNoise * counting) today.quantum[at] = quantum;
@@ -77,10 +77,10 @@ void find_recordings(const StoredResult& stored, Today& today) {
   try {
     today.recordings = load_input(stored.request).recordings;
   } catch (const proto::InputError& missing) {
-    today.notes.push_back(
-        "a recording of " + stored.file + " cannot be read again (" + missing.what() +
-        "), so its covariance is counted as if later runs were weighed against it as they deserve; "
-        "a calibration of all together weighs every reading alike and can be less sharp");
+    today.notes.push_back("a recording of " + stored.file + " cannot be read again (" +
+                          missing.what() +
+                          "), so only its covariance is used. A calibration of all recordings "
+                          "together can be less precise than predicted");
   }
 }
 
@@ -89,8 +89,8 @@ ParameterValues read_physical_values(const std::string& path) {
   ParameterValues values = read_parameter_values(path);
   if (values.kind != estimator::EstimateKind::kShadow) return values;
   throw proto::InputError(path +
-                          ": holds parameters of a SPOOK simulator, and experiments are designed "
-                          "for physical ones; calibrate with --parameters physical");
+                          ": contains shadow parameters of a SPOOK simulator; experiment design "
+                          "needs physical ones. Calibrate with --parameters physical");
 }
 
 /// Returns the prior standard deviations; infinite for parameters without information.
@@ -126,9 +126,8 @@ Today look_at(const std::string& rig_path, const std::string& result, const std:
     find_recordings(stored, today);
   }
   if (estimator::FreeParameters(mechanism).size() == 0) {
-    throw proto::InputError(rig_path +
-                            ": no parameter is free, so there is nothing to learn; mark some with "
-                            "free: true");
+    throw proto::InputError(
+        rig_path + ": no parameter is free. Mark the parameters to estimate with free: true");
   }
   today.deviations = known_deviations(today.knowledge);
   return today;

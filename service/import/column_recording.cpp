@@ -16,13 +16,13 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
   if (found == columns.end()) {
     std::string has;
     for (const NamedColumn& column : columns)
-      has += (has.empty() ? "'" : ", '") + column.name + "'";
-    throw proto::InputError(name + ": no column '" + wanted + "'; there are " +
+      has += (has.empty() ? "\"" : ", \"") + column.name + "\"";
+    throw proto::InputError(name + ": no column \"" + wanted + "\"; the columns are " +
                             (has.empty() ? "none" : has) +
-                            "; correct the name in the rig file's recording { }");
+                            ". Correct the name in the rig file's recording { }");
   }
   if (std::count_if(found, columns.end(), is_wanted) > 1) {
-    throw proto::InputError(name + ": two columns are called '" + wanted + "'; rename one");
+    throw proto::InputError(name + ": two columns are called \"" + wanted + "\". Rename one");
   }
   return static_cast<int>(found - columns.begin());
 }
@@ -36,12 +36,11 @@ void check_cells(const proto::CsvTable& table, int request, const proto::ColumnR
         (wanted.missing == proto::MissingCells::kAllowedAtTheEnd && row + 1 == values.size());
     if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
     const std::string where = table.where(static_cast<int>(row), request);
-    throw proto::InputError(
-        where + ": column '" + wanted.name + "': " +
-        (std::isnan(values[row])
-             ? "NaN where a number must be; remove the row (a gap is kept as a gap), or write "
-               "allow_missing: true for an angle that was not observed"
-             : "is infinite; correct or remove the row"));
+    throw proto::InputError(where + ": column \"" + wanted.name + "\": " +
+                            (std::isnan(values[row])
+                                 ? "NaN is not allowed. Remove the row (this leaves a gap), or "
+                                   "write allow_missing: true if the angle may be missing"
+                                 : "the value is infinite. Correct or remove the row"));
   }
 }
 
@@ -59,9 +58,9 @@ ImportedRecording import_columns(const std::string& name, const std::vector<Name
     table.values.push_back(columns[static_cast<std::size_t>(field)].values);
     if (table.values.back().size() == table.values.front().size()) continue;
     throw proto::InputError(
-        name + ": column '" + request.name + "' has " + std::to_string(table.values.back().size()) +
-        " rows, column '" + requests.front().name + "' has " +
-        std::to_string(table.values.front().size()) + "; give columns of one length");
+        name + ": column \"" + request.name + "\" has " +
+        std::to_string(table.values.back().size()) + " rows, column \"" + requests.front().name +
+        "\" has " + std::to_string(table.values.front().size()) + "; give columns of one length");
   }
   if (table.values.empty() || table.values.front().empty()) {
     throw proto::InputError(name + ": has no rows; record something first");

@@ -64,8 +64,8 @@ void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int 
   });
   if (wrong == values.end()) return;
   throw proto::InputError(table.where(static_cast<int>(wrong - values.begin()), request) +
-                          ": column '" + column + "' makes " + format_number(*wrong) +
-                          "; it must be " + range.text() + "; correct or remove the row");
+                          ": column \"" + column + "\" gives " + format_number(*wrong) +
+                          ", but must be " + range.text() + ". Correct or remove the row");
 }
 
 /// Import of one angle column [rad].
@@ -107,7 +107,7 @@ class AngleImport {
       angle += kWholeTurn * turns;
     }
     if (jumps > 0) {
-      notes.push_back("column '" + column_.column + "' was recorded modulo one turn and was " +
+      notes.push_back("column \"" + column_.column + "\" was recorded modulo one turn and was " +
                       "unwrapped at " + std::to_string(jumps) + " jumps");
     }
   }
@@ -137,21 +137,21 @@ class AngleImport {
   void add_notes(std::vector<std::string>& notes) const {
     const auto [low, high] = range();
     if (high == low) {
-      notes.push_back("warning: column '" + column_.column +
-                      "' never changes: is the encoder of hinge '" + column_.hinge +
-                      "' connected?");
+      notes.push_back("warning: column \"" + column_.column +
+                      "\" never changes: is the encoder of hinge \"" + column_.hinge +
+                      "\" connected?");
     }
     constexpr double kSevenDegrees = 7.0 * std::numbers::pi / 180.0;
     if (column_.in_degrees && high > low && high - low < kSevenDegrees) {
-      notes.push_back("column '" + column_.column + "' moves over " +
+      notes.push_back("column \"" + column_.column + "\" moves over " +
                       format_number((high - low) * 180.0 / std::numbers::pi) +
                       " degrees only; if it is in radians, write unit: RADIAN");
     }
     const auto missing = std::count_if(angles_.begin(), angles_.end(),
                                        [](double angle) { return std::isnan(angle); });
     if (missing > 0) {
-      notes.push_back("column '" + column_.column + "' has " + std::to_string(missing) +
-                      " samples that were not observed");
+      notes.push_back("column \"" + column_.column + "\" has " + std::to_string(missing) +
+                      " missing samples");
     }
   }
 
@@ -185,10 +185,10 @@ class AngleImport {
             ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
             : "check the column's unit";
     throw proto::InputError(
-        table_.where(row, request_) + ": column '" + column_.column + "': hinge '" + column_.hinge +
-        "' would " + joint.noun + " at " + format_number(speed) + unit + ", more than " +
-        format_number(speed_max) + unit + "; " + advice +
-        "; if only single rows are wrong, remove them; if the speed is true, raise " +
+        table_.where(row, request_) + ": column \"" + column_.column + "\": hinge \"" +
+        column_.hinge + "\" would " + joint.noun + " at " + format_number(speed) + unit +
+        ", more than " + format_number(speed_max) + unit + "; " + advice +
+        "; if only single rows are wrong, remove them; if the speed is real, raise " +
         (joint.turns ? "speed_max_rad_per_s" : "speed_max_m_per_s") +
         " in the rig file's recording { }");
   }
@@ -287,7 +287,7 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
     angle.add_notes(summary.notes);
   }
   if (std::none_of(angles.begin(), angles.end(), [](const auto& angle) { return angle.moves(); })) {
-    throw proto::InputError(path + ": nothing moves: no angle column ever changes; check the " +
+    throw proto::InputError(path + ": no motion: all angle columns are constant. Check the " +
                             "encoders and the columns in the rig file's recording { }");
   }
   std::vector<std::vector<double>> controls;

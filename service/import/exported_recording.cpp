@@ -85,7 +85,7 @@ Whole whole(double value, const std::string& where, const std::string& what) {
     return static_cast<Whole>(value);
   }
   throw proto::InputError(where + ": " + what +
-                          " is no whole number up to 2^53; export the recording again");
+                          " is not an integer up to 2^53. Export the recording again");
 }
 
 /// Returns the prismatic joints of a MAT file, which are in metres.
@@ -94,8 +94,8 @@ std::vector<std::string> slides_of(const std::string& path, const std::vector<st
   const bool known = std::ranges::all_of(
       units, [](const std::string& unit) { return unit == "rad" || unit == "m"; });
   if (!known || units.size() != hinges.size()) {
-    throw proto::InputError(path + ": variable '" + proto::kMatUnits +
-                            "' must have 'rad' or 'm' for each of the " +
+    throw proto::InputError(path + ": variable \"" + proto::kMatUnits +
+                            "\" must have \"rad\" or \"m\" for each of the " +
                             std::to_string(hinges.size()) + " hinges; export the recording again");
   }
   std::vector<std::string> slides;
@@ -281,12 +281,12 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   const auto column = [&](const char* name, std::size_t count) {
     std::vector<double> values = file.read(name);
     if (values.size() == count) return values;
-    throw proto::InputError(path + ": variable '" + name + "' has " +
+    throw proto::InputError(path + ": variable \"" + name + "\" has " +
                             std::to_string(values.size()) + " elements where " +
                             std::to_string(count) + " must be; export the recording again");
   };
   if (hinges.empty() || hinges.size() > proto::kChannelCountMax) {
-    throw proto::InputError(path + ": variable 'hinges' names " + std::to_string(hinges.size()) +
+    throw proto::InputError(path + ": variable \"hinges\" names " + std::to_string(hinges.size()) +
                             " hinges; export the recording again");
   }
   if (file.find(proto::kMatMotors) != nullptr) {
@@ -309,7 +309,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   }
   const std::vector<std::string>& sensors = names.inertial_sensors;
   if (sensors.size() > proto::kInertialCountMax) {
-    throw proto::InputError(path + ": variable 'inertial_sensors' names " +
+    throw proto::InputError(path + ": variable \"inertial_sensors\" names " +
                             std::to_string(sensors.size()) +
                             " sensors; export the recording again");
   }

@@ -17,7 +17,7 @@ using estimator::Instrument;
 
 /// Returns "inertial sensor 'tip'".
 std::string named(const InertialSensor& sensor) {
-  return std::string(sensor.traits().what) + " '" + sensor.name + "'";
+  return std::string(sensor.traits().what) + " \"" + sensor.name + "\"";
 }
 
 // Traits of a column kind: its field in recording { }, its columns, the sensors it applies to, and
@@ -28,7 +28,7 @@ struct SensorColumns {
   static std::string holder(const InertialSensor& sensor, const Instrument&) {
     return named(sensor);
   }
-  static std::string other_unit(const Instrument&) { return "is of another kind of unit"; }
+  static std::string other_unit(const Instrument&) { return "has a unit of another quantity"; }
   static std::string missing(const Instrument& instrument) {
     return std::string(instrument.name) + " { }; add it";
   }
@@ -45,7 +45,7 @@ struct InertialColumns {
     return std::string("the ") + instrument.name + " of " + named(sensor);
   }
   static std::string other_unit(const Instrument& instrument) {
-    return std::string("is of a unit that no ") + instrument.name + " reads";
+    return std::string("has a unit that no ") + instrument.name + " measures";
   }
   static std::string missing(const Instrument& instrument) {
     return std::string(instrument.name) + "; add " + instrument.name + " { } to it";
@@ -54,14 +54,14 @@ struct InertialColumns {
 
 struct LoadColumns : SensorColumns {
   using Message = v1::LoadColumn;
-  static constexpr const char *kField = "load", *kSensors = "sensor of torques",
+  static constexpr const char *kField = "load", *kSensors = "torque or force/torque sensor",
                               *kAdd = "torque_sensor";
   static const auto& all(const v1::RecordingFormat& format) { return format.load(); }
 };
 
 struct PlaceColumns : SensorColumns {
   using Message = v1::PlaceColumn;
-  static constexpr const char *kField = "place", *kSensors = "sensor of places",
+  static constexpr const char *kField = "place", *kSensors = "position or distance sensor",
                               *kAdd = "position_sensor";
   static const auto& all(const v1::RecordingFormat& format) { return format.place(); }
 };
@@ -100,8 +100,8 @@ int axis_of(const InertialSensor& sensor, typename Columns::Message::Axis axis,
   const auto found = word.empty() ? words.end() : std::ranges::find(words, word);
   if (found != words.end()) return static_cast<int>(found - words.begin());
   std::erase(words, "");
-  place.at("axis").fail("is no axis of " + Columns::owner(sensor) +
-                        "; write axis: " + one_of(words));
+  place.at("axis").fail("not an axis of " + Columns::owner(sensor) +
+                        ". Write axis: " + one_of(words));
 }
 
 template <typename Columns>
@@ -116,7 +116,7 @@ int find_sensor(const std::string& name, const estimator::Mechanism& mechanism,
     names += " " + own.name;
   }
   place.at("sensor").fail(
-      std::string("no ") + Columns::kSensors + " is called '" + name + "'; " +
+      std::string("no ") + Columns::kSensors + " is called \"" + name + "\"; " +
       (names.empty() ? std::string("add ") + Columns::kAdd + " { name: \"" + name + "\" ... }"
                      : "use one of" + names));
 }
@@ -142,9 +142,9 @@ double scale_of(const typename Columns::Message& source, const InertialSensor& s
   }
   const bool has_unit = source.unit() != Columns::Message::UNIT_UNSPECIFIED;
   (has_unit ? place.at("unit") : place)
-      .fail("column '" + source.column() + "' " +
+      .fail("column \"" + source.column() + "\" " +
             (has_unit ? Columns::other_unit(instrument) : "has no unit") +
-            "; write unit: " + one_of(words));
+            ". Write unit: " + one_of(words));
 }
 
 template <typename Columns>
@@ -182,12 +182,12 @@ void read_all(const v1::Rig& rig, const estimator::Mechanism& mechanism,
     const proto::TextLocator own = place.at(Columns::kField, i);
     InertialColumn column = read_column<Columns>(source, rig, mechanism, own);
     if (std::ranges::count(columns, column.index, &InertialColumn::index) > 0) {
-      own.at("axis").fail(Columns::Message::Axis_Name(source.axis()) + " of " + column.what + " '" +
-                          column.sensor + "' has two columns; keep one");
+      own.at("axis").fail(Columns::Message::Axis_Name(source.axis()) + " of " + column.what +
+                          " \"" + column.sensor + "\" has two columns; keep one");
     }
     if (std::ranges::count(columns, column.column, &InertialColumn::column) > 0) {
-      own.at("column").fail("column '" + column.column +
-                            "' is read for two axes; name the column of each");
+      own.at("column").fail("column \"" + column.column +
+                            "\" is used for two axes. Give each axis its own column");
     }
     columns.push_back(std::move(column));
   }

@@ -197,12 +197,11 @@ void InertialReadings::check_gravity(int sensor) const {
                         is_about(estimator::kStandardGravity * estimator::kStandardGravity);
   if (!is_in_g && !is_in_si) return;
   throw proto::InputError(
-      axes[0]->column->place + ": inertial sensor '" + axes[0]->column->sensor + "' in " +
-      table_.path + " would read a specific force of " + format_number(usual, 3) +
-      " m/s² half of the time, where gravity alone is " +
-      format_number(estimator::kStandardGravity, 3) +
-      (is_in_g ? "; its columns are in g: write unit: STANDARD_GRAVITY"
-               : "; its columns are in m/s²: write unit: METER_PER_SECOND_SQUARED"));
+      axes[0]->column->place + ": inertial sensor \"" + axes[0]->column->sensor + "\" in " +
+      table_.path + " has a median specific force of " + format_number(usual, 3) +
+      " m/s², but gravity is " + format_number(estimator::kStandardGravity, 3) +
+      (is_in_g ? " m/s². Its columns are in g: write unit: STANDARD_GRAVITY"
+               : " m/s². Its columns are in m/s²: write unit: METER_PER_SECOND_SQUARED"));
 }
 
 void InertialReadings::check_units() const {
@@ -215,12 +214,12 @@ void InertialReadings::check_units() const {
     const double usual = median(speeds);
     if (!(usual > format_.speed_max)) continue;
     throw proto::InputError(
-        each.column->place + ": column '" + each.column->column + "' in " + table_.path +
-        " would turn faster than " + format_number(usual, 3) +
-        " rad/s half of the time, more than " + format_number(format_.speed_max) + " rad/s; " +
+        each.column->place + ": column \"" + each.column->column + "\" in " + table_.path +
+        " has a median angular velocity of " + format_number(usual, 3) +
+        " rad/s, above the limit of " + format_number(format_.speed_max) + " rad/s; " +
         (each.column->in_si ? "if it is in degrees per second, write unit: DEGREE_PER_SECOND"
                             : "check its unit") +
-        "; if the speed is true, raise speed_max_rad_per_s in the rig file's recording { }");
+        "; if the speed is real, raise speed_max_rad_per_s in the rig file's recording { }");
   }
   for (std::size_t i = 0; i < format_.inertial_sensors.size(); ++i) {
     check_gravity(static_cast<int>(i));
@@ -231,12 +230,12 @@ void InertialReadings::add_notes(std::vector<std::string>& notes) const {
   for (const Readings& each : columns_) {
     const std::vector<double>& raw = table_.values[static_cast<std::size_t>(each.request)];
     const std::vector<std::size_t> read = rows_read(raw);
-    const std::string name = "column '" + each.column->column + "'";
+    const std::string name = "column \"" + each.column->column + "\"";
     if (!changes(raw, 0, raw.size())) {
       notes.push_back("warning: " + name + (read.empty() ? " is empty" : " never changes") +
-                      ": is " + each.column->what + " '" + each.column->sensor + "' connected?");
+                      ": is " + each.column->what + " \"" + each.column->sensor + "\" connected?");
     } else if (read.size() < raw.size()) {
-      notes.push_back(name + " was read in " + std::to_string(read.size()) + " of " +
+      notes.push_back(name + " has readings in " + std::to_string(read.size()) + " of " +
                       std::to_string(raw.size()) + " rows");
     }
     if (each.saturated == 0) continue;
@@ -248,8 +247,8 @@ void InertialReadings::add_notes(std::vector<std::string>& notes) const {
       return each.column->index / kAxes == static_cast<int>(i);
     };
     if (std::ranges::any_of(columns_, is_own)) continue;
-    notes.push_back("sensor '" + format_.inertial_sensors[i] +
-                    "' has no column in the rig file's recording { } and is not read");
+    notes.push_back("sensor \"" + format_.inertial_sensors[i] +
+                    "\" has no column in the rig file's recording { } and is not used");
   }
 }
 

@@ -46,13 +46,13 @@ void InertialSamples::fill(const proto::SeriesSegment& source, estimator::Segmen
 
 void InertialSamples::add_notes(std::vector<std::string>& notes) const {
   for (const Column& column : columns_) {
-    const std::string name = "inertial sensor '" + column.name + "'";
+    const std::string name = "inertial sensor \"" + column.name + "\"";
     if (column.sensor < 0) {
       notes.push_back(name + " of the recording is not in " + rig_.path +
                       " and is not used; add inertial_sensor { name: \"" + column.name +
                       "\" ... } to use it");
     } else if (column.read == 0) {
-      notes.push_back("warning: " + name + " was never read: is it connected?");
+      notes.push_back("warning: " + name + " has no readings: is it connected?");
     } else if (column.saturated > 0) {
       notes.push_back(name + " is saturated in " + std::to_string(column.saturated) + " of " +
                       std::to_string(column.read) + " readings; these axes are not used there");
@@ -60,7 +60,7 @@ void InertialSamples::add_notes(std::vector<std::string>& notes) const {
   }
   for (const estimator::InertialSensor& sensor : rig_.mechanism.inertial_sensors) {
     if (std::ranges::count(columns_, sensor.name, &Column::name) > 0) continue;
-    notes.push_back("sensor '" + sensor.name + "' is not in the recording");
+    notes.push_back("sensor \"" + sensor.name + "\" is not in the recording");
   }
 }
 

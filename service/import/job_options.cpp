@@ -20,7 +20,7 @@ Value choice(const std::string& field, const std::string& word,
     if (!names.empty()) names += " or ";
     names += name;
   }
-  throw proto::InputError("options." + field + ": '" + word + "' is not " + names);
+  throw proto::InputError("options." + field + ": \"" + word + "\" is not " + names);
 }
 
 }  // namespace
@@ -61,7 +61,8 @@ Selection selection_of(const rigcal::v1::JobRecording& recording) {
   if (recording.has_to_s()) selection.to = recording.to_s();
   selection.segments.assign(recording.segments().begin(), recording.segments().end());
   if (!(selection.from < selection.to)) {
-    throw proto::InputError("session '" + recording.session_id() + "': from_s lies behind to_s");
+    throw proto::InputError("session \"" + recording.session_id() +
+                            "\": from_s must be less than to_s");
   }
   return selection;
 }

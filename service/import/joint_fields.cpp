@@ -76,7 +76,7 @@ std::vector<FrictionField> friction_fields(const v1::Friction& friction,
 }
 
 void check_joint_fields(const v1::Hinge& joint, const proto::TextLocator& place) {
-  const std::string who = "joint '" + joint.name() + "' ";
+  const std::string who = "joint \"" + joint.name() + "\" ";
   if (joint.kind() == v1::Hinge::FIXED) {
     for (const char* part : kMovingParts) {
       if (has(joint, part)) {
@@ -127,7 +127,8 @@ estimator::JointKind joint_kind_of(const v1::Hinge& joint, const proto::TextLoca
     words += std::string(each.word) + ", ";
   }
   // A text file may give any number for an enumerator.
-  place.at("kind").fail("joint '" + joint.name() + "' is of no kind; write kind: one of " + words +
+  place.at("kind").fail("joint \"" + joint.name() +
+                        "\" has an unknown kind. Write kind: with one of " + words +
                         v1::Hinge::Kind_Name(v1::Hinge::FIXED));
 }
 

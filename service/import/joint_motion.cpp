@@ -91,17 +91,17 @@ void require_told(const JointMotion& motion, const Rig& rig) {
     for (const estimator::Sensor::Term& term : sensor.terms) {
       const auto joint = static_cast<std::size_t>(term.hinge);
       if (motion.joints[joint] >= 0) continue;
-      throw proto::InputError(motion.table.path + ": does not tell where joint '" +
-                              mechanism.hinges[joint].name + "' is, which encoder '" + sensor.name +
-                              "' reads; estimate with angles (--only angle), and use the rig "
-                              "file that they were estimated with");
+      throw proto::InputError(
+          motion.table.path + ": lacks the position of joint \"" + mechanism.hinges[joint].name +
+          "\", which encoder \"" + sensor.name +
+          "\" measures. Include angles in the estimate (--only angle), and use the same rig file");
     }
   }
   for (std::size_t j = 0, motor = 0; j < mechanism.hinges.size(); ++j) {
     if (!mechanism.hinges[j].motorised || motion.controls[motor++] >= 0) continue;
-    throw proto::InputError(motion.table.path + ": does not tell the control of hinge '" +
+    throw proto::InputError(motion.table.path + ": lacks the control of hinge \"" +
                             mechanism.hinges[j].name +
-                            "'; use the rig file that the file was made with");
+                            "\". Use the rig file that the file was made with");
   }
 }
 
@@ -120,16 +120,16 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
   for (const int control : motion.controls) columns.add(control);
   ImportedRecording imported = import_table(columns.table, format_of_motion(rig));
   if (places.shifts > 0) {
-    imported.summary.notes.push_back("times begin anew " + std::to_string(places.shifts) +
-                                     " times; those of later recordings were made to go on");
+    imported.summary.notes.push_back("time restarts " + std::to_string(places.shifts) +
+                                     " times; later recordings were shifted to follow one another");
   }
   return imported;
 }
 
 void note_estimated(ImportSummary& summary) {
   summary.notes.push_back(
-      "angles are estimates of a model, which a calibration gives back with deviations that say "
-      "nothing of the rig; calibrate the recording itself");
+      "the angles are estimates from a model. A calibration would return that model's parameters "
+      "with meaningless standard deviations. Calibrate the original recording");
 }
 
 }  // namespace service

@@ -74,7 +74,7 @@ double number_of(const proto::JointState& state, const JointColumn& column) {
 
 std::string list_of(const std::set<std::string>& names) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "'" : ", '") + name + "'";
+  for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
   return list;
 }
 
@@ -103,7 +103,7 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
   for (AngleColumn& angle : format.angles) {
     const estimator::JointTraits& joint = joint_traits(angle.kind);
     if (!names_joint(angle)) {
-      throw proto::InputError(path + ": no joint is called '" + angle.hinge + "'; the bag has " +
+      throw proto::InputError(path + ": no joint is called \"" + angle.hinge + "\"; the bag has " +
                               list_of(joints) + "; name one in the rig file: recording { " +
                               (rig.format ? "" : "time { column: \"header.stamp\" } ") +
                               joint.units.quantity + " { hinge: \"" + angle.hinge +
@@ -119,11 +119,11 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
         std::ranges::find(rig.mechanism.hinges, control.hinge, &estimator::Hinge::name);
     if (!joints.contains(control.hinge) || !is_effort(control.unit, hinge->kind)) {
       throw proto::InputError(
-          path + ": a bag tells a motor's control as an effort alone, and that of hinge '" +
-          control.hinge + "' is in " + control.unit +
-          "; name the joint in the rig file if that is "
-          "its effort: recording { control { hinge: \"" +
-          control.hinge + "\" column: \"JOINT.effort\" } }");
+          path +
+          ": a bag can give a motor's control only as an effort, but the control of hinge \"" +
+          control.hinge + "\" is in " + control.unit +
+          ". If a joint's effort is this control, write recording { control { hinge: \"" +
+          control.hinge + "\" column: \"JOINT.effort\" } } in the rig file");
     }
     control.column = control.hinge + std::string(kEffort);
   }
@@ -144,7 +144,7 @@ proto::CsvTable make_table(const std::string& path, const Collector& bag,
   for (const proto::ColumnRequest& request : requests) {
     table.header.push_back(request.name);
     table.fields.push_back(static_cast<int>(table.fields.size()));
-    table.sources.push_back("'" + request.name + "'");
+    table.sources.push_back("\"" + request.name + "\"");
     columns.push_back(parse_column(request.name));
   }
   table.values.resize(requests.size());
@@ -177,9 +177,9 @@ proto::CsvTable make_table(const std::string& path, const Collector& bag,
 
 void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
   if (table.lines.empty()) {
-    throw proto::InputError(table.path +
-                            ": no message tells where the rig's joints are; record "
-                            "joint states with positions");
+    throw proto::InputError(
+        table.path +
+        ": no message has positions of the rig's joints. Record joint states with positions");
   }
   const std::size_t first_control = table.values.size() - format.controls.size();
   for (std::size_t i = 1; i < table.values.size(); ++i) {
@@ -189,9 +189,9 @@ void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
       const bool missing = std::isnan(values[k]) && i >= first_control && k != last;
       if (!missing && !std::isinf(values[k])) continue;
       throw proto::InputError(table.where(static_cast<int>(k), static_cast<int>(i)) +
-                              (missing ? ": no effort is told with the position; record it in the "
-                                         "same message, or cut the bag"
-                                       : ": is not finite; cut the bag before"));
+                              (missing ? ": the effort is missing. Record it in the same message "
+                                         "as the position, or cut the bag"
+                                       : ": not finite. Cut the bag before this message"));
     }
   }
 }
@@ -236,7 +236,7 @@ std::vector<NamedColumn> joint_state_columns(const std::string& path) {
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
   const Collector bag = collect(path);
   if (bag.states.size() >= kMessagesMax) {
-    throw proto::InputError(path + ": holds more joint states than can be used; cut the bag");
+    throw proto::InputError(path + ": has too many joint states. Cut the bag");
   }
   if (bag.topics.size() > 1) {
     throw proto::InputError(path + ": holds joint states on the topics " + list_of(bag.topics) +
@@ -251,12 +251,13 @@ ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
   check_table(table, format);
   ImportedRecording imported = import_table(table, format);
   if (bag.unreadable > 0) {
-    imported.summary.notes.push_back(std::to_string(bag.unreadable) +
-                                     " messages are no joint states in CDR and were left out");
+    imported.summary.notes.push_back(
+        std::to_string(bag.unreadable) +
+        " messages are not joint states in CDR encoding and were left out");
   }
   if (!bag.is_stamped) {
     imported.summary.notes.push_back(
-        "headers have no stamps; times are those at which messages were recorded");
+        "headers have no time stamps; the recording times of the messages are used");
   }
   return imported;
 }

@@ -31,7 +31,7 @@ std::string list_of(const proto::MatFile& file) {
   constexpr std::size_t kShown = 20;
   std::string list;
   for (std::size_t k = 0; k < std::min(file.variables().size(), kShown); ++k) {
-    list += (list.empty() ? "'" : ", '") + file.variables()[k].name + "'";
+    list += (list.empty() ? "\"" : ", \"") + file.variables()[k].name + "\"";
   }
   return list.empty() ? "none" : list;
 }
@@ -41,14 +41,14 @@ std::vector<double> read_column(const std::string& path, const proto::MatFile& f
   const ColumnName name = parse_name(text);
   const proto::MatFile::Variable* const variable = file.find(name.variable);
   if (variable == nullptr) {
-    throw proto::InputError(path + ": no variable '" + name.variable + "'; the file has " +
+    throw proto::InputError(path + ": no variable \"" + name.variable + "\"; the file has " +
                             list_of(file) + "; correct the name in the rig file's recording { }");
   }
   std::vector<double> values = file.read(name.variable);
   const bool is_vector = variable->rows == 1 || variable->columns == 1;
   if (name.column == 0 && is_vector) return values;
   if (name.column == 0 || name.column > variable->columns) {
-    throw proto::InputError(path + ": variable '" + name.variable + "' is a matrix with " +
+    throw proto::InputError(path + ": variable \"" + name.variable + "\" is a matrix with " +
                             std::to_string(variable->columns) + " columns; name one of them in " +
                             "the rig file's recording { }, such as column: \"" + name.variable +
                             "(1)\"");
@@ -68,9 +68,8 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
       });
   if (is_exported_mat(file) && !has_columns) return import_exported_mat(path, file, rig);
   if (!rig.format) {
-    throw proto::InputError(rig.path +
-                            ": does not say how recordings look; add recording { } with " +
-                            "the variables of " + path + " (" + list_of(file) + ") for columns");
+    throw proto::InputError(rig.path + ": has no recording { }. Add one that names " +
+                            "the variables of " + path + " (" + list_of(file) + ") as columns");
   }
   return import_named_columns(path, "variable", *rig.format, [&](const std::string& name) {
     return read_column(path, file, name);

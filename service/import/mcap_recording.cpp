@@ -27,9 +27,9 @@ std::vector<std::size_t> find_channels(const std::string& path, const Rig& rig,
     const auto found = std::find(recorded.begin(), recorded.end(), sensor.name);
     if (found == recorded.end()) {
       std::string names;
-      for (const std::string& name : recorded) names += " '" + name + "'";
-      throw proto::InputError(path + ": holds no hinge '" + sensor.name + "' but" + names +
-                              "; use the rig file it was recorded with");
+      for (const std::string& name : recorded) names += " \"" + name + "\"";
+      throw proto::InputError(path + ": has no hinge \"" + sensor.name + "\"; it has" + names +
+                              ". Use the rig file it was recorded with");
     }
     channels.push_back(static_cast<std::size_t>(found - recorded.begin()));
   }
@@ -54,11 +54,11 @@ std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
     } else if (motors.size() == 1 && recorded.empty()) {
       columns.push_back(0);  // one command of an unnamed motor
     } else {
-      const std::string holds = recorded.empty() ? "one command that names no motor"
+      const std::string holds = recorded.empty() ? "one command of an unnamed motor"
                                                  : "commands of " + proto::join_names(recorded);
-      throw proto::InputError(path + ": holds " + holds + ", and the rig in " + rig.path +
-                              " has a motor on '" + motor +
-                              "'; use the rig file it was recorded with, or a CSV recording");
+      throw proto::InputError(path + ": has " + holds + ", and the rig in " + rig.path +
+                              " has a motor on \"" + motor +
+                              "\". Use the rig file it was recorded with, or a CSV recording");
     }
   }
   return columns;
@@ -105,7 +105,8 @@ std::size_t drop_before(double time_s, const proto::Series& series, proto::Serie
 
 void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& notes) {
   if (!scan.container.finished) {
-    notes.push_back("was cut off; what is intact is used (rigcal recover makes a finished file)");
+    notes.push_back(
+        "the file is cut off; its intact part is used (rigcal recover repairs the file)");
   }
   if (scan.container.damaged_chunk_count > 0) {
     notes.push_back(std::to_string(scan.container.damaged_chunk_count) +
@@ -138,7 +139,7 @@ void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   for (const proto::Gap& gap : recording.gaps) summary.missing_samples += gap.sample_count;
   for (const proto::Event& event : recording.events) {
     if (event.name == proto::kInterruptedEvent) {
-      summary.notes.push_back("nobody declared the end of the run: " + event.text);
+      summary.notes.push_back("the run was not ended properly: " + event.text);
     } else if (event.kind == proto::EventKind::kTrip) {
       summary.notes.push_back("a safety limit ended the run: " + event.text);
     }
@@ -150,7 +151,7 @@ void note_released(int held_rows, ImportSummary& summary) {
   summary.held_rows = held_rows;
   if (held_rows == 0) return;
   summary.notes.push_back(std::to_string(held_rows) +
-                          " rows from before the rig was let go are left out");
+                          " rows before the release of the rig are left out");
 }
 
 /// Refuses implausible clock errors and sampling periods, which other sources may have.
@@ -159,16 +160,17 @@ void check_times(const std::string& path, const proto::Recording& recording,
   const double rate_error_ppm =
       recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
   if (!proto::range_of("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
-    throw proto::InputError(path + ": the unit's clock errs by " + format_number(rate_error_ppm) +
-                            " ppm of the host's by the recording's own fit, which no clock does; "
-                            "use 'rigcal export' and the times of the CSV file");
+    throw proto::InputError(path +
+                            ": the recording's clock fit gives an implausible clock error of " +
+                            format_number(rate_error_ppm) +
+                            " ppm. Use \"rigcal export\" and the times of the CSV file");
   }
   for (const proto::SeriesSegment& segment : series.segments) {
     if (segment.period_s >= kSamplingPeriodMin && segment.period_s <= kSamplingPeriodMax) continue;
     throw proto::InputError(
-        path + ": samples would be " + format_number(segment.period_s) + " s apart, " +
-        (segment.period_s > kSamplingPeriodMax ? "too far to see a swing"
-                                               : "closer than any encoder is read"));
+        path + ": the sampling period would be " + format_number(segment.period_s) + " s, " +
+        (segment.period_s > kSamplingPeriodMax ? "too long to resolve an oscillation"
+                                               : "shorter than any encoder's"));
   }
 }
 
@@ -218,11 +220,11 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   summary.dropped_rows = summary.rows - kept - summary.held_rows;
   if (std::isinf(release_s) && release_s > 0.0) {
     throw proto::InputError(path +
-                            ": the rig was never let go, so nothing of it is its own motion");
+                            ": the rig was never released, so the recording has no free motion");
   }
   if (result.recording.segments.empty()) {
-    throw proto::InputError(path + ": the record is too short: no stretch without a gap has " +
-                            std::to_string(kSegmentSamplesMin) + " samples; record longer");
+    throw proto::InputError(path + ": the recording is too short: no segment without gaps has " +
+                            std::to_string(kSegmentSamplesMin) + " samples. Record longer");
   }
   note_quality(recording, summary);
   inertial.add_notes(summary.notes);

@@ -84,10 +84,11 @@ ImportedRecording import_truth_csv(const std::string& path, std::string_view tex
   while (std::ranges::count(header, truth_angle(joints)) > 0) ++joints;
   const auto motors = std::ranges::count(mechanism.hinges, true, &estimator::Hinge::motorised);
   if (joints != mechanism.hinges.size() || motors > 1) {
-    throw proto::InputError(path + ": is the motion of a simulated rig with " +
-                            std::to_string(joints) + " joints and one motor, and that of " +
-                            rig.path + " has " + std::to_string(mechanism.hinges.size()) + " and " +
-                            std::to_string(motors) + "; use the rig file of the simulated rig");
+    throw proto::InputError(path + ": motion of a simulated rig with " + std::to_string(joints) +
+                            " joints and one motor, but " + rig.path + " has " +
+                            std::to_string(mechanism.hinges.size()) + " joints and " +
+                            std::to_string(motors) +
+                            " motors. Use the rig file of the simulated rig");
   }
   JointMotion motion;
   MotionRequests columns(header);
@@ -99,8 +100,8 @@ ImportedRecording import_truth_csv(const std::string& path, std::string_view tex
   const int held_rows = drop_rows_of(static_cast<std::size_t>(held), motion.table);
   if (motion.table.lines.empty()) {
     throw proto::InputError(path +
-                            ": the rig was held to the end, so nothing of it is its own "
-                            "motion; release it (hand { release: ... })");
+                            ": the rig was never released, so the recording has no free motion. "
+                            "Release it (hand { release: ... })");
   }
   ImportedRecording imported = import_joint_motion(motion, rig);
   note_released(held_rows, imported.summary);

@@ -17,9 +17,9 @@ void check_numbers(const proto::CsvTable& table, int request, const proto::Colum
          (last && asked.missing == proto::MissingCells::kAllowedAtTheEnd))) {
       continue;
     }
-    throw proto::InputError(table.where(static_cast<int>(k), request) +
-                            ": is not finite; remove the row, or write allow_missing: true for an "
-                            "angle that was not observed");
+    throw proto::InputError(
+        table.where(static_cast<int>(k), request) +
+        ": not finite. Remove the row, or write allow_missing: true if the angle may be missing");
   }
 }
 
@@ -34,13 +34,13 @@ ImportedRecording import_named_columns(
   for (std::size_t i = 0; i < requests.size(); ++i) {
     table.header.push_back(requests[i].name);
     table.fields.push_back(static_cast<int>(i));
-    table.sources.push_back(noun + " '" + requests[i].name + "'");
+    table.sources.push_back(noun + " \"" + requests[i].name + "\"");
     table.values.push_back(read(requests[i].name));
     if (table.values.back().size() != table.values.front().size()) {
       throw proto::InputError(
           path + ": " + table.sources.back() + " has " +
-          std::to_string(table.values.back().size()) + " elements, '" + requests.front().name +
-          "' " + std::to_string(table.values.front().size()) + "; cut them to the same samples");
+          std::to_string(table.values.back().size()) + " elements, \"" + requests.front().name +
+          "\" " + std::to_string(table.values.front().size()) + ". Give columns of equal length");
     }
   }
   const std::size_t rows = table.values.front().size();

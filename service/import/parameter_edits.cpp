@@ -42,7 +42,7 @@ void set_value(const std::string& place, const Assignment& edit, estimator::Para
   const char* end = edit.value.data() + edit.value.size();
   const auto result = std::from_chars(edit.value.data(), end, value);
   if (result.ec != std::errc() || result.ptr != end || !std::isfinite(value)) {
-    throw proto::InputError(place + ": '" + edit.value + "' is not a number; write " + edit.name +
+    throw proto::InputError(place + ": \"" + edit.value + "\" is not a number; write " + edit.name +
                             "=VALUE in " + parameter.unit);
   }
   if (value < parameter.lower || value > parameter.upper) {
@@ -71,12 +71,11 @@ void withhold(const std::string& place, const std::string& name, estimator::Mech
   if (std::ranges::count(sensors, name) == 0) {
     std::string names;
     for (const std::string& each : sensors) names += (names.empty() ? "" : ", ") + each;
-    throw proto::InputError(place + ": the rig has no such sensor that is used; use one of " +
-                            names);
+    throw proto::InputError(place + ": no such sensor is in use. Use one of " + names);
   }
   mechanism.withheld.push_back(name);
   if (estimator::sensors_of(mechanism).empty()) {
-    throw proto::InputError(place + ": no encoder would be left to read; keep one");
+    throw proto::InputError(place + ": this would hold out all encoders. Keep at least one");
   }
 }
 
@@ -87,9 +86,8 @@ estimator::Parameter& named_parameter(const std::string& asked, const std::strin
   const int index = mechanism.find_parameter(name);
   if (index >= 0) {
     if (estimator::find_tie(mechanism, index) != nullptr) {
-      throw proto::InputError(asked +
-                              ": follows from other parameters by a tie of the rig file; change "
-                              "those, or remove the tie");
+      throw proto::InputError(
+          asked + ": tied to other parameters in the rig file. Change those, or remove the tie");
     }
     return mechanism.parameters[static_cast<std::size_t>(index)];
   }

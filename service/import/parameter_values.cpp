@@ -33,7 +33,8 @@ std::string text_of(const std::string& file, const std::string& field, const Str
                     const std::string& name) {
   const Value* value = find(object, name);
   if (value == nullptr || value->kind_case() != Value::kStringValue) {
-    fail(file, field + "." + name, "is missing or no text; give the JSON of rigcal calibrate");
+    fail(file, field + "." + name,
+         "missing or not text. Give the output of rigcal calibrate --json");
   }
   return value->string_value();
 }
@@ -44,7 +45,7 @@ double number_of(const std::string& file, const std::string& field, const Struct
   if (value == nullptr || value->kind_case() != Value::kNumberValue ||
       !std::isfinite(value->number_value())) {
     fail(file, field + "." + name,
-         "is missing or no finite number; give the JSON of rigcal calibrate");
+         "missing or not a finite number. Give the output of rigcal calibrate --json");
   }
   return value->number_value();
 }
@@ -52,11 +53,11 @@ double number_of(const std::string& file, const std::string& field, const Struct
 void add_list(const Struct& result, const std::string& list, ParameterValues& out) {
   const Value* entries = find(result, list);
   if (entries == nullptr) return;
-  if (entries->kind_case() != Value::kListValue) fail(out.file, list, "is no list");
+  if (entries->kind_case() != Value::kListValue) fail(out.file, list, "not a list");
   for (int i = 0; i < entries->list_value().values_size(); ++i) {
     const std::string field = list + "[" + std::to_string(i) + "]";
     const Value& entry = entries->list_value().values(i);
-    if (entry.kind_case() != Value::kStructValue) fail(out.file, field, "is no parameter");
+    if (entry.kind_case() != Value::kStructValue) fail(out.file, field, "not a parameter");
     const Struct& parameter = entry.struct_value();
     out.entries.push_back({field, text_of(out.file, field, parameter, "name"),
                            text_of(out.file, field, parameter, "unit"),
@@ -79,7 +80,8 @@ void read_covariance(const Struct& result, ParameterValues& out) {
         list->list_value().values_size() == count) {
       return;
     }
-    fail(out.file, field, "has not one entry a parameter; give the JSON of rigcal calibrate");
+    fail(out.file, field,
+         "must have one entry per parameter. Give the output of rigcal calibrate --json");
   };
   check_size(rows, "covariance");
   for (Eigen::Index i = 0; i < count; ++i) {
@@ -134,14 +136,14 @@ ParameterValues read_parameter_values(const std::string& path) {
   const auto status = google::protobuf::util::JsonStringToMessage(text, &result);
   if (!status.ok()) {
     const std::string why(status.message());
-    throw proto::InputError(path + ": is no JSON; give what rigcal calibrate --json wrote (" +
+    throw proto::InputError(path + ": not JSON. Give the output of rigcal calibrate --json (" +
                             why.substr(0, why.find('\n')) + ")");
   }
   add_list(result, "parameters", values);
   read_covariance(result, values);
   add_list(result, "tied", values);
   if (values.entries.empty()) {
-    fail(path, "parameters", "holds none; give what rigcal calibrate --json wrote");
+    fail(path, "parameters", "empty. Give the output of rigcal calibrate --json");
   }
   add_list(result, "kept", values);
   read_choices(result, values);
@@ -175,14 +177,14 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
     if (index < 0 && is_of_recording(entry)) continue;
     if (index < 0) {
       fail(values.file, entry.field + ".name",
-           "the rig has no parameter '" + entry.name +
-               "'; give the rig file that was calibrated, or remove the entry");
+           "the rig has no parameter \"" + entry.name +
+               "\"; give the rig file that was calibrated, or remove the entry");
     }
     estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
     if (parameter.unit != entry.unit) {
       fail(values.file, entry.field + ".unit",
-           entry.name + " is in " + entry.unit + " there and in " + parameter.unit +
-               " in the rig file; give the rig file that was calibrated");
+           entry.name + " is in " + entry.unit + " in the result but in " + parameter.unit +
+               " in the rig file. Give the rig file that was calibrated");
     }
     if (estimator::find_tie(mechanism, index) == nullptr) set_value(values, entry, parameter);
   }
@@ -194,8 +196,8 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
     if (std::abs(now - entry.value) <= kTieTolerance * std::abs(entry.value)) continue;
     fail(values.file, entry.field + ".value",
          entry.name + " = " + notation::format_exact(entry.value) +
-             " there, but by a tie of the rig file " + notation::format_exact(now) +
-             " follows; give the rig file that was calibrated");
+             " in the result, but a tie of the rig file gives " + notation::format_exact(now) +
+             ". Give the rig file that was calibrated");
   }
 }
 

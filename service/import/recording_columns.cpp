@@ -60,9 +60,9 @@ RecordingColumns hdf5_columns(const std::string& path) {
   std::ranges::stable_partition(found.columns,
                                 [](const NamedColumn& each) { return each.name != "axis1"; });
   if (file.has_blocks()) {
-    found.fault = path +
-                  ": pandas wrote a table without names of columns; save it with "
-                  "to_hdf(..., format='fixed')";
+    found.fault =
+        path +
+        ": pandas wrote a table without column names. Save it with to_hdf(..., format='fixed')";
   }
   return found;
 }
@@ -92,14 +92,13 @@ RecordingColumns columns_of(const std::string& path, RecordingKind kind) {
     case RecordingKind::kJointState:
       return {.columns = joint_state_columns(path)};
     case RecordingKind::kDaqMcap:
-      throw proto::InputError(path +
-                              ": has no columns; its rig file reads it as it is, and 'rigcal "
-                              "export " +
-                              path + " --out run.csv' makes a table of it");
+      throw proto::InputError(
+          path +
+          ": an MCAP recording needs no column names; use it with its rig file. \"rigcal export " +
+          path + " --out run.csv\" converts it to a table");
     case RecordingKind::kStateMcap:
       throw proto::InputError(path +
-                              ": holds states that rigcal estimated; give the recording that "
-                              "they are of");
+                              ": contains states estimated by rigcal. Give the original recording");
     default:
       refuse_unread_kind(path, kind);
       return csv_columns(path);
@@ -115,7 +114,7 @@ RecordingColumns read_columns(const std::string& path) {
   const bool any =
       std::ranges::any_of(found.columns, [](const auto& c) { return !c.values.empty(); });
   if (any) return found;
-  throw proto::InputError(found.fault.empty() ? path + ": has no rows of numbers" : found.fault);
+  throw proto::InputError(found.fault.empty() ? path + ": has no numeric rows" : found.fault);
 }
 
 }  // namespace service

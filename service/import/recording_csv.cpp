@@ -110,20 +110,20 @@ std::vector<std::string> csv_losses(const Rig& rig, const estimator::Recording& 
   std::vector<std::string> losses;
   if (format.time_column.empty() && has_holes(recording)) {
     losses.push_back(
-        "the recording has gaps or times of its own, which a file without times cannot "
-        "tell; name a column of times in the rig file: time { column: ... }");
+        "the recording has gaps or non-uniform times, which a file without a time column cannot "
+        "represent. Name one in the rig file: time { column: ... }");
   }
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
     const AngleColumn& angle = format.angles[i];
     if (angle.allow_missing || !lacks(recording, static_cast<Eigen::Index>(i))) continue;
-    losses.push_back("column '" + angle.column +
-                     "' has samples that were not observed; write allow_missing: true for it in "
-                     "the rig file to read them back");
+    losses.push_back("column \"" + angle.column +
+                     "\" has missing samples. Write allow_missing: true for it in the rig file to "
+                     "read the file back");
   }
   if (format.inertial.empty() && recording.segments.front().inertial.cols() > 0) {
     losses.push_back(
-        "what sensors beside encoders read is left out; name columns for it in the "
-        "rig file's recording { }");
+        "readings of sensors other than encoders are left out. Name columns for them in the rig "
+        "file's recording { }");
   }
   return losses;
 }

@@ -39,8 +39,8 @@ ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig
   // This reports the missing columns by name.
   if (rig.format) return import_csv_text(path, text, *rig.format);
   throw proto::InputError(rig.path +
-                          ": does not say how CSV recordings look; add recording { }, or give what "
-                          "rigcal export or rigcal simulate wrote");
+                          ": has no recording { } for CSV files. Add one, or give a file written "
+                          "by rigcal export or rigcal simulate");
 }
 
 }  // namespace

@@ -70,15 +70,15 @@ RecordingKind recording_kind(const std::string& path) {
 
 void refuse_unread_kind(const std::string& path, RecordingKind kind) {
   if (kind == RecordingKind::kParquet) {
-    throw proto::InputError(path +
-                            ": is a Parquet file, which is not read; make a CSV file of it, in "
-                            "Python: pandas.read_parquet('" +
-                            path + "').to_csv('run.csv', index=False)");
+    throw proto::InputError(
+        path +
+        ": Parquet files are not supported. Convert it to CSV in Python: pandas.read_parquet('" +
+        path + "').to_csv('run.csv', index=False)");
   }
   if (kind == RecordingKind::kJson) {
     throw proto::InputError(path +
-                            ": is JSON, as a result of rigcal is, and no recording; give the "
-                            "recording, and a result as --parameters " +
+                            ": JSON, such as a result of rigcal, is not a recording. Give a "
+                            "recording, and the result as --parameters " +
                             path);
   }
 }

@@ -30,9 +30,9 @@ void cut_segment(const std::string& name, const estimator::Segment& segment, con
   for (int i = 0; i < count; ++i) {
     const int first = first_of(i), samples = first_of(i + 1) - first;
     if (samples < kSegmentSamplesMin) {
-      throw proto::InputError(name + ": a piece would hold only " + std::to_string(samples) +
-                              " samples, and needs " + std::to_string(kSegmentSamplesMin) +
-                              "; ask for fewer or longer pieces");
+      throw proto::InputError(name + ": a piece would have only " + std::to_string(samples) +
+                              " samples, fewer than " + std::to_string(kSegmentSamplesMin) +
+                              ". Use fewer or longer pieces");
     }
     const estimator::Segment part = rows_of(segment, first, samples);
     const double end = part.start + part.duration();
@@ -64,9 +64,9 @@ std::string segment_name(const estimator::Recording& recording, const RecordingU
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
                              const PieceCut& cut) {
-  std::string what = recordings.front().name + ": there is only one piece to hold out";
+  std::string what = recordings.front().name + ": cross-validation needs at least two pieces";
   what +=
-      cut.kind == PieceKind::kRecording ? "; give several recordings, --by segment, or" : "; give";
+      cut.kind == PieceKind::kRecording ? ". Give several recordings, --by segment, or" : ". Give";
   throw proto::InputError(what + " --pieces N or --piece-length S");
 }
 

@@ -17,7 +17,7 @@ int parse_index(std::string_view text, const std::string& list) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), index);
   if (result.ec != std::errc() || result.ptr != text.data() + text.size() || index < 0 ||
       index > kSegmentIndexMax) {
-    throw proto::InputError("segments '" + list + "': write indices from 0, for example 0,2-4");
+    throw proto::InputError("segments \"" + list + "\": write indices from 0, for example 0,2-4");
   }
   return index;
 }

@@ -24,9 +24,9 @@ void read_air_drag(const rigcal::v1::Rig& rig, int body, const proto::TextLocato
   }
   if (drag.has_point() && !estimator::has_air_drag(mechanism, body) &&
       !is_tied(rig, name + ".c_air")) {
-    place.fail("body '" + name +
-               "': its drag acts at a point and is zero; write coefficient { value: ... } "
-               "[N·s²/m²]");
+    place.fail(
+        "body \"" + name +
+        "\": air_drag has a point but no coefficient. Write coefficient { value: ... } [N·s²/m²]");
   }
 }
 

@@ -64,7 +64,7 @@ void expand_chain(v1::Rig& rig, const proto::TextLocator& place) {
   if (!rig.has_chain()) return;
   const v1::Chain chain = rig.chain();
   if (rig.body_size() > 0 || rig.hinge_size() > 0) {
-    place.fail("a chain stands instead of bodies and hinges; remove one or the other");
+    place.fail("a chain cannot be combined with bodies and hinges. Remove one or the other");
   }
   if (chain.links() < 1 || chain.links() > kLinksMax) {
     place.at("links").fail("links must be 1 to " + std::to_string(kLinksMax));

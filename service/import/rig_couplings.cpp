@@ -33,14 +33,14 @@ void add_couplings(const v1::Rig& rig, const proto::TextLocator& root,
     const proto::TextLocator place = root.at("hinge", i).at("follows");
     const std::string others = others_of(mechanism, joint.name());
     if (others.empty()) {
-      place.fail("joint '" + joint.name() + "' is the only one that moves; remove follows");
+      place.fail("joint \"" + joint.name() + "\" is the only moving joint. Remove follows");
     }
     if (source.hinge().empty()) {
       place.fail("names no joint; write hinge: with one of " + others);
     }
     const int followed = find_joint(mechanism, source.hinge());
     if (followed == mechanism.hinge_count() || source.hinge() == joint.name()) {
-      place.at("hinge").fail("'" + source.hinge() + "' is no other joint that moves; use one of " +
+      place.at("hinge").fail("\"" + source.hinge() + "\" is not another moving joint. Use one of " +
                              others);
     }
     mechanism.couplings.push_back({.hinge = find_joint(mechanism, joint.name()),

@@ -77,7 +77,7 @@ class RigReader {
     for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
     for (int i = 0; i < rig_.hinge_size(); ++i) add_joint(i);
     if (mechanism_.hinges.empty()) {
-      root_.fail("nothing moves: every joint is fixed; give one a kind that moves");
+      root_.fail("all joints are fixed. Give at least one a kind that moves");
     }
     add_couplings(rig_, root_, mechanism_);
     for (int i = 0; i < rig_.body_encoder_size(); ++i) add_body_encoder(i);
@@ -162,15 +162,15 @@ class RigReader {
     const auto allowed = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
     if (name.empty()) place.fail(std::string(kind) + " has no name; write name: \"...\"");
     if (!std::all_of(name.begin(), name.end(), allowed)) {
-      place.at("name").fail(std::string(kind) + " name '" + name +
-                            "' may hold only letters, digits, '_' and '-'");
+      place.at("name").fail(std::string(kind) + " name \"" + name +
+                            "\" may contain only letters, digits, \"_\" and \"-\"");
     }
     if (name == "ground" || name == "gravity") {
-      place.at("name").fail("the name '" + name + "' has a meaning of its own; choose another");
+      place.at("name").fail("the name \"" + name + "\" is reserved. Choose another");
     }
     if (!places_.emplace(name, place).second) {
-      place.at("name").fail(std::string(kind) + " '" + name +
-                            "': the name is taken; bodies and hinges need names of their own");
+      place.at("name").fail(std::string(kind) + " \"" + name +
+                            "\": the name is already used. Give bodies and hinges different names");
     }
   }
 
@@ -205,7 +205,7 @@ class RigReader {
     joint.body_a = find_body(mechanism_, source.parent().body(), "body", place.at("parent"), true);
     joint.body_b = find_body(mechanism_, source.child().body(), "body", place.at("child"), false);
     if (joint.body_a == joint.body_b) {
-      place.at("child").fail("hinge '" + joint.name + "' connects a body to itself");
+      place.at("child").fail("hinge \"" + joint.name + "\" connects a body to itself");
     }
     joint.frame_a = read_hinge_frame(source.parent(), place.at("parent"));
     joint.frame_b = read_hinge_frame(source.child(), place.at("child"));
@@ -246,12 +246,13 @@ class RigReader {
     hinge.stops_lower = is_given(stops.has_lower(), ".stop_lower");
     hinge.stops_upper = is_given(stops.has_upper(), ".stop_upper");
     if (!hinge.stops_lower && !hinge.stops_upper) {
-      place.fail("joint '" + hinge.name + "' has stops and none is placed; write lower or upper [" +
+      place.fail("joint \"" + hinge.name +
+                 "\" has stops { } without a position. Write lower or upper [" +
                  hinge.units().coordinate + "]");
     }
     if (!is_given(stops.has_restitution(), ".restitution")) {
-      place.fail("joint '" + hinge.name +
-                 "' has stops and no restitution; write restitution { value: ... }, from 0 to 1");
+      place.fail("joint \"" + hinge.name +
+                 "\" has stops and no restitution; write restitution { value: ... }, from 0 to 1");
     }
   }
 
@@ -298,7 +299,8 @@ class RigReader {
       if (number_of(source.encoder(), other.counts.name) == 0.0) continue;
       place.at("encoder")
           .at(other.counts.name)
-          .fail("encoder '" + encoder.name + "' reads a " + is.noun + "; write " + is.counts.name);
+          .fail("encoder \"" + encoder.name + "\" reads a " + is.noun + "; write " +
+                is.counts.name);
     }
     mechanism_.body_encoders.push_back(encoder);
   }
@@ -328,7 +330,7 @@ class RigReader {
   void read_body(int i) {
     const v1::Body& body = rig_.body(i);
     const proto::TextLocator place = body_place(i);
-    const std::string who = "body '" + body.name() + "': ";
+    const std::string who = "body \"" + body.name() + "\": ";
     read_air_drag(rig_, i, place.at("air_drag"), mechanism_,
                   [this](const Message& message, const char* field, const proto::TextLocator& where,
                          estimator::Parameter& parameter) {

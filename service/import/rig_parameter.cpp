@@ -20,16 +20,16 @@ bool read_parameter(const Message& message, const char* field, const proto::Text
   const auto& source =
       static_cast<const v1::Parameter&>(message.GetReflection()->GetMessage(message, descriptor));
   const proto::TextLocator place = parent.at(field);
-  const std::string who = "'" + target.name + "': ";
+  const std::string who = "\"" + target.name + "\": ";
   if (!source.has_value() && !source.free()) {
-    place.fail(who + "has neither a value nor freedom; write value: ... [" + target.unit + "]");
+    place.fail(who + "has neither a value nor free: true. Write value: ... [" + target.unit + "]");
   }
   if (source.has_value()) target.value = source.value();
   if (!std::isfinite(target.value)) place.at("value").fail(who + "the value must be finite");
   const auto below_physics = [&](double bound) { return !(bound >= target.lower); };
   if (source.has_lower() && below_physics(source.lower())) {
-    place.at("lower").fail(who + "no bound may lie below " + format_number(target.lower, 6) + " " +
-                           target.unit);
+    place.at("lower").fail(who + "the lower bound must be at least " +
+                           format_number(target.lower, 6) + " " + target.unit);
   }
   if (source.has_lower()) target.lower = source.lower();
   if (source.has_upper()) target.upper = source.upper();

@@ -31,7 +31,7 @@ void read_presence(const v1::Body& source, const proto::TextLocator& place, int 
   const proto::TextLocator where = place.at("only_in");
   own.only_in.assign(source.only_in().begin(), source.only_in().end());
   if (std::ranges::any_of(own.only_in, &std::string::empty)) {
-    where.fail("body '" + own.name + "': write names of recordings, * standing for anything");
+    where.fail("body \"" + own.name + "\": write names of recordings; * matches any text");
   }
   const auto touches = [&](const auto& joint) {
     return joint.body_a == body || joint.body_b == body;
@@ -41,16 +41,16 @@ void read_presence(const v1::Body& source, const proto::TextLocator& place, int 
       std::ranges::any_of(mechanism.inertial_sensors,
                           [&](const auto& sensor) { return sensor.body == body; }) ||
       std::ranges::count_if(mechanism.welds, touches) != 1) {
-    where.fail("body '" + own.name +
-               "': only what is held on by one joint of kind FIXED, carries nothing and has a mass "
-               "may be missing in some recordings");
+    where.fail("body \"" + own.name +
+               "\": a body with only_in must have a mass, be attached by exactly one FIXED joint "
+               "and carry nothing");
   }
 }
 
 void read_start(const v1::Expectation& source, const proto::TextLocator& place,
                 estimator::Expectation& target) {
   if (!(source.standard_deviation() > 0.0)) {
-    place.fail("needs a standard_deviation above zero");
+    place.fail("needs a positive standard_deviation");
   }
   target = {source.mean(), source.standard_deviation()};
 }
@@ -60,10 +60,10 @@ void refuse_start_beyond_stops(const Mechanism& mechanism, int hinge,
   const estimator::Hinge& own = mechanism.hinges[static_cast<std::size_t>(hinge)];
   for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
     if (stop.joint != hinge || stop.distance(own.start_angle.mean) >= 0.0) continue;
-    place.fail("joint '" + own.name + "' cannot begin at " +
+    place.fail("joint \"" + own.name + "\" has a start_position of " +
                format_number(own.start_angle.mean, 6) + " " + own.units().coordinate +
                ", beyond its stop at " + format_number(stop.position, 6) + " " +
-               own.units().coordinate + "; correct the mean or the stop");
+               own.units().coordinate + ". Correct the mean or the stop");
   }
 }
 
@@ -106,7 +106,7 @@ std::map<std::string, std::string> read_knowledge(
     const proto::TextLocator place = root.at("hinge", i);
     const auto hinge = std::ranges::find(mechanism.hinges, source.name(), &estimator::Hinge::name);
     if (hinge == mechanism.hinges.end()) {
-      place.fail("hinge '" + source.name() + "' is fixed; it has neither a position nor a speed");
+      place.fail("hinge \"" + source.name() + "\" is fixed; it has neither a position nor a speed");
     }
     if (source.has_start_position()) {
       read_start(source.start_position(), place.at("start_position"), hinge->start_angle);

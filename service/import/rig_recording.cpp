@@ -24,7 +24,8 @@ double seconds_per_unit(const v1::TimeColumn& time, const proto::TextLocator& pl
       return 1e-6;
     default:
       // A text file may give any number for an enumerator.
-      place.at("unit").fail("is no unit of time; write unit: SECOND, MILLISECOND or MICROSECOND");
+      place.at("unit").fail(
+          "is not a unit of time. Write unit: SECOND, MILLISECOND or MICROSECOND");
   }
 }
 
@@ -57,13 +58,13 @@ double radians_per_unit(const v1::AngleColumn& angle, double counts_per_turn,
       return kTurn;
     case v1::AngleColumn::COUNT:
       if (!(counts_per_turn > 0.0)) {
-        place.at("unit").fail("counts need counts_per_turn in the encoder of hinge '" +
-                              angle.hinge() + "'");
+        place.at("unit").fail("counts need counts_per_turn in the encoder of hinge \"" +
+                              angle.hinge() + "\"");
       }
       return kTurn / counts_per_turn;
     default:
-      place.fail("column '" + angle.column() +
-                 "' has no unit; write unit: RADIAN, DEGREE, COUNT or TURN");
+      place.fail("column \"" + angle.column() +
+                 "\" has no unit; write unit: RADIAN, DEGREE, COUNT or TURN");
   }
 }
 
@@ -76,13 +77,13 @@ double metres_per_unit(const v1::PositionColumn& position, double counts_per_m,
       return 1e-3;
     case v1::PositionColumn::COUNT:
       if (!(counts_per_m > 0.0)) {
-        place.at("unit").fail("counts need counts_per_m in the encoder of hinge '" +
-                              position.hinge() + "'");
+        place.at("unit").fail("counts need counts_per_m in the encoder of hinge \"" +
+                              position.hinge() + "\"");
       }
       return 1.0 / counts_per_m;
     default:
-      place.fail("column '" + position.column() +
-                 "' has no unit; write unit: METER, MILLIMETER or COUNT");
+      place.fail("column \"" + position.column() +
+                 "\" has no unit; write unit: METER, MILLIMETER or COUNT");
   }
 }
 
@@ -144,7 +145,8 @@ int find_column(const Columns& columns, const std::string& hinge, const char* fi
   int found = -1;
   for (int i = 0; i < columns.size(); ++i) {
     if (columns.Get(i).hinge() != hinge) continue;
-    if (found >= 0) place.at(field, i).fail("hinge '" + hinge + "' has two such columns; keep one");
+    if (found >= 0)
+      place.at(field, i).fail("hinge \"" + hinge + "\" has two such columns; keep one");
     found = i;
   }
   return found;
@@ -169,15 +171,16 @@ void check_readings(const Columns& columns, const estimator::Mechanism& mechanis
     const auto sensor = std::ranges::find(sensors, name, &estimator::Sensor::name);
     if (sensor == sensors.end()) {
       if (std::ranges::count(mechanism.hinges, name, &estimator::Hinge::name) > 0) {
-        place.at(field, i).fail("hinge '" + name +
-                                "' has no encoder; add encoder { } to the hinge or remove this "
-                                "column");
+        place.at(field, i).fail(
+            "hinge \"" + name +
+            "\" has no encoder; add encoder { } to the hinge or remove this column");
       }
-      place.at(field, i).fail("no hinge is called '" + name + "'; use one of" + names_of(sensors));
+      place.at(field, i).fail("no hinge is called \"" + name + "\"; use one of" +
+                              names_of(sensors));
     }
     if (std::string_view(sensor->units().quantity) == field) continue;
-    place.at(field, i).at("unit").fail("joint '" + name + "' " + sensor->traits().verb +
-                                       ", so this column cannot hold its " +
+    place.at(field, i).at("unit").fail("joint \"" + name + "\" " + sensor->traits().verb +
+                                       ", so this column cannot be its " +
                                        sensor->units().quantity + "; write " + remedy);
   }
 }
@@ -191,12 +194,12 @@ void check_controls(const v1::RecordingFormat& source, const estimator::Mechanis
     if (hinge == mechanism.hinges.end()) {
       std::string names;
       for (const estimator::Hinge& each : mechanism.hinges) names += " " + each.name;
-      place.at("control", i).fail("no hinge is called '" + name + "'; use one of" + names);
+      place.at("control", i).fail("no hinge is called \"" + name + "\"; use one of" + names);
     }
     if (hinge->motorised) continue;
     place.at("control", i)
-        .fail("hinge '" + name +
-              "' has no motor; add motor { } to the hinge or remove this column");
+        .fail("hinge \"" + name +
+              "\" has no motor; add motor { } to the hinge or remove this column");
   }
 }
 
@@ -214,7 +217,7 @@ AngleColumn read_sensor(const v1::RecordingFormat& source, const v1::Encoder& fa
                          place.at("position", position));
   }
   const std::string field = sensor.units().quantity;
-  place.fail("hinge '" + sensor.name + "' has an encoder but no " + field + " column; write " +
+  place.fail("hinge \"" + sensor.name + "\" has an encoder but no " + field + " column; write " +
              field + " { " + "hinge: \"" + sensor.name +
              "\" column: ... unit: ... } or remove the encoder");
 }
@@ -256,8 +259,9 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const estimator::Mecha
   for (const estimator::Hinge& hinge : mechanism.hinges) {
     const int control = find_column(source.control(), hinge.name, "control", place);
     if (hinge.motorised && control < 0) {
-      place.fail("hinge '" + hinge.name + "' has a motor but no control column; write control { " +
-                 "hinge: \"" + hinge.name + "\" column: ... } or remove the motor");
+      place.fail("hinge \"" + hinge.name +
+                 "\" has a motor but no control column; write control { " + "hinge: \"" +
+                 hinge.name + "\" column: ... } or remove the motor");
     }
     if (control >= 0) {
       format.controls.push_back(read_control(source.control(control),

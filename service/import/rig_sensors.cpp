@@ -23,7 +23,7 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
     known += (j > 0 ? ", " : "") + own;
   }
   if (name.empty()) place.fail("names no joint; write hinge: with one of " + known);
-  place.at("hinge").fail("no joint that moves is called '" + name + "'; use one of " + known);
+  place.at("hinge").fail("no moving joint is called \"" + name + "\"; use one of " + known);
 }
 
 /// Returns the body of a sensor; refuses the ground.
@@ -31,7 +31,7 @@ template <typename Sensor>
 int moving_body(const Sensor& source, const proto::TextLocator& place,
                 const estimator::Mechanism& mechanism) {
   if (source.body() == "ground") {
-    place.at("body").fail("the ground does not move; name the body that the sensor is on");
+    place.at("body").fail("a sensor cannot be on the ground. Name the body that carries it");
   }
   return find_body(mechanism, source.body(), "body", place, false);
 }
@@ -130,8 +130,8 @@ struct InertialSource {
   static InertialSensor sensor(const v1::InertialSensor& source, const proto::TextLocator& place,
                                const estimator::Mechanism& mechanism) {
     if (!source.has_gyroscope() && !source.has_accelerometer()) {
-      place.fail("inertial sensor '" + source.name() +
-                 "' reads nothing; add gyroscope { } or accelerometer { }");
+      place.fail("inertial sensor \"" + source.name() +
+                 "\" measures nothing. Add gyroscope { } or accelerometer { }");
     }
     return {.name = source.name(),
             .body = moving_body(source, place, mechanism),
@@ -167,15 +167,14 @@ struct TorqueSource {
     const estimator::Hinge& hinge = mechanism.hinges[static_cast<std::size_t>(joint)];
     const bool is_motor = source.of() == v1::TorqueSensor::MOTOR;
     if (is_motor && source.delay().free()) {
-      place.at("delay").fail(
-          "torque sensor '" + source.name() +
-          "': a motor's torque jumps with the control, so by how much its readings "
-          "are late is not estimated; give the value without free");
+      place.at("delay").fail("torque sensor \"" + source.name() +
+                             "\": the delay of a motor torque sensor cannot be estimated, since "
+                             "the torque jumps with the control. Give its value without free");
     }
     if (is_motor && !hinge.motorised) {
-      place.at("hinge").fail("torque sensor '" + source.name() + "' is of the motor of hinge '" +
-                             hinge.name +
-                             "', which has none; add motor { } to it or write of: JOINT");
+      place.at("hinge").fail("torque sensor \"" + source.name() +
+                             "\" measures the motor of hinge \"" + hinge.name +
+                             "\", which has none. Add motor { } to the hinge or write of: JOINT");
     }
     return {
         .name = source.name(),
@@ -202,8 +201,8 @@ struct ForceTorqueSource {
                                const estimator::Mechanism& mechanism) {
     const int joint = find_joint(mechanism, source.hinge(), place);
     if (!source.has_moment() && !source.has_force()) {
-      place.fail("force/torque sensor '" + source.name() +
-                 "' reads nothing; add moment { } or force { }");
+      place.fail("force/torque sensor \"" + source.name() +
+                 "\" measures nothing. Add moment { } or force { }");
     }
     return {.name = source.name(),
             .body = mechanism.hinges[static_cast<std::size_t>(joint)].body_b,

@@ -46,8 +46,8 @@ Eigen::Matrix3d sensor_frame(const Sensor& sensor, const proto::TextLocator& pla
       direction("y_axis", sensor.has_y_axis(), sensor.y_axis(), Eigen::Vector3d::UnitY());
   Eigen::Matrix3d frame;
   if (!make_frame(x, y, frame)) {
-    place.fail("sensor '" + sensor.name() +
-               "': its x_axis and y_axis are parallel; give two that differ");
+    place.fail("sensor \"" + sensor.name() +
+               "\": x_axis and y_axis are parallel. Give two different directions");
   }
   return frame;
 }
@@ -58,7 +58,7 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
               const proto::TextLocator& place, bool ground_allowed) {
   if (body == "ground") {
     if (ground_allowed) return estimator::Hinge::kGround;
-    place.at(field).fail("the child may not be the ground; exchange parent and child");
+    place.at(field).fail("the child must not be the ground. Swap parent and child");
   }
   std::string known;
   for (int i = 0; i < mechanism.body_count(); ++i) {
@@ -70,7 +70,7 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
   if (body.empty()) {
     place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
   }
-  place.at(field).fail("no body is called '" + body + "'; use one of " + choices);
+  place.at(field).fail("no body is called \"" + body + "\"; use one of " + choices);
 }
 
 Eigen::Matrix3d read_hinge_frame(const v1::HingeSide& side, const proto::TextLocator& place) {
@@ -84,7 +84,10 @@ Eigen::Matrix3d read_hinge_frame(const v1::HingeSide& side, const proto::TextLoc
   }
   Eigen::Matrix3d frame;
   if (!make_frame(axis, mark, frame)) {
-    place.at("zero_direction").fail("the zero direction is parallel to the axis; give one across");
+    place.at("zero_direction")
+        .fail(
+            "the zero direction is parallel to the axis. Give a direction perpendicular to the "
+            "axis");
   }
   return frame;
 }

@@ -28,9 +28,9 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
   const int index = mechanism.find_parameter(name);
   if (index < 0) {
     place.at("parameter")
-        .fail("no parameter is called '" + name +
-              "'; they are called like A.J_zz, A.m, 1.b, 1.a_x, or like a "
-              "quantity (rigcal info lists those of a rig file without ties)");
+        .fail("no parameter is called \"" + name +
+              "\". Names look like A.J_zz, A.m, 1.b, 1.a_x, or are those of quantities (rigcal "
+              "info lists the names for a rig file without ties)");
   }
   return index;
 }
@@ -38,8 +38,9 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
 Tie read_tie(const v1::Tie& source, const proto::TextLocator& place, const Mechanism& mechanism) {
   Tie tie{.parameter = find(source.parameter(), place, mechanism), .constant = source.constant()};
   if (source.term_size() == 0) {
-    place.fail("'" + source.parameter() +
-               "' is tied to nothing; add term { parameter: \"...\" }, or give it a value instead");
+    place.fail(
+        "\"" + source.parameter() +
+        "\" has a tie without terms. Add term { parameter: \"...\" }, or give it a value instead");
   }
   for (int i = 0; i < source.term_size(); ++i) {
     const v1::Tie::Term& term = source.term(i);
@@ -48,11 +49,12 @@ Tie read_tie(const v1::Tie& source, const proto::TextLocator& place, const Mecha
   }
   const Parameter& target = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
   if (target.free) {
-    place.fail("'" + target.name +
-               "' is tied, so it cannot be free as well; remove its free: true, or the tie");
+    place.fail("\"" + target.name +
+               "\" is tied, so it cannot be free as well; remove its free: true, or the tie");
   }
   if (target.lower == target.upper) {
-    place.fail("'" + target.name + "' is of a body without mass, and always 0; remove the tie");
+    place.fail("\"" + target.name +
+               "\" belongs to a massless body and is always 0. Remove the tie");
   }
   return tie;
 }
@@ -77,8 +79,8 @@ void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism
                std::vector<Tie>& ties) {
   const Parameter& parameter = at(mechanism, point);
   if (parameter.free || std::isfinite(parameter.prior_standard_deviation)) {
-    place.fail("'" + parameter.name + "' is free or has a prior, on a body with a " +
-               "center_of_mass; hold the point, or have the frame sit at the centre of mass");
+    place.fail("\"" + parameter.name + "\" is free or has a prior, but its body has a " +
+               "center_of_mass. Fix the point, or place the body's frame at the centre of mass");
   }
   auto tie = std::ranges::find(ties, point, &Tie::parameter);
   if (tie == ties.end()) {
@@ -137,15 +139,15 @@ void check_tied_value(const Tie& tie, double stated_value, bool is_stated,
   const Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(tie.parameter)];
   const double value = parameter.value;
   if (is_stated && std::abs(stated_value - value) > kAgreement * std::abs(value)) {
-    place.fail("'" + parameter.name + "' has the value " + format_number(stated_value, 6) +
+    place.fail("\"" + parameter.name + "\" has the value " + format_number(stated_value, 6) +
                ", but its tie makes it " + format_number(value, 6) +
                "; remove the value, or correct the tie");
   }
   if (!(value >= parameter.lower && value <= parameter.upper)) {
-    place.fail("'" + parameter.name + "' becomes " + format_number(value, 6) + " " +
+    place.fail("\"" + parameter.name + "\" becomes " + format_number(value, 6) + " " +
                parameter.unit + " by its tie, outside its bounds [" +
                format_number(parameter.lower, 6) + ", " + format_number(parameter.upper, 6) +
-               "]; correct the tie or the values it follows from");
+               "]. Correct the tie or the values in its terms");
   }
 }
 
@@ -157,11 +159,11 @@ void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanis
     const proto::TextLocator place = root.at("quantity", i);
     if (source.name().empty()) place.fail("the quantity has no name; write name: \"...\"");
     if (mechanism.find_parameter(source.name()) >= 0) {
-      place.at("name").fail("'" + source.name() + "': a parameter is called so already");
+      place.at("name").fail("\"" + source.name() + "\": the name is used by a parameter");
     }
     Parameter parameter{.name = source.name(), .unit = source.unit().empty() ? "-" : source.unit()};
     if (!source.has_is())
-      place.fail("'" + source.name() + "' needs a value; write is { value: ... }");
+      place.fail("\"" + source.name() + "\" needs a value; write is { value: ... }");
     read_parameter(source, "is", place, parameter);
     mechanism.parameters.push_back(parameter);
   }
@@ -180,7 +182,7 @@ void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
     const proto::TextLocator place = root.at("tie", i);
     Tie tie = read_tie(rig.tie(i), place, mechanism);
     if (std::ranges::find(ties, tie.parameter, &Tie::parameter) != ties.end()) {
-      place.fail("'" + rig.tie(i).parameter() + "' is tied twice; write one tie with all terms");
+      place.fail("\"" + rig.tie(i).parameter() + "\" is tied twice; write one tie with all terms");
     }
     ties.push_back(std::move(tie));
   }
@@ -199,8 +201,8 @@ void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
     const auto found = std::ranges::find(in_file, circle, &Tie::parameter);
     const proto::TextLocator place =
         found == in_file.end() ? root : root.at("tie", static_cast<int>(found - in_file.begin()));
-    place.fail("'" + at(mechanism, circle).name +
-               "' follows from itself; break the circle of ties");
+    place.fail("\"" + at(mechanism, circle).name +
+               "\" depends on itself through ties. Remove the circular tie");
   }
   const std::vector<Parameter> before = mechanism.parameters;
   mechanism.ties = std::move(ties);

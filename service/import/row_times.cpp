@@ -24,12 +24,12 @@ std::vector<double> read_times(const proto::CsvTable& table, const RecordingForm
   for (std::size_t k = 1; k < times.size(); ++k) {
     if (times[k] > times[k - 1] && std::isfinite(times[k])) continue;
     const std::string what = times[k] == times[k - 1]
-                                 ? "time stands still at " + format_number(times[k], 9) + " s"
+                                 ? "time stamp " + format_number(times[k], 9) + " s"
                                  : "time runs backwards from " + format_number(times[k - 1], 9) +
                                        " s to " + format_number(times[k], 9) + " s";
     throw proto::InputError(
-        table.where(static_cast<int>(k), request) + ": column '" + format.time_column +
-        "': " + what + "; sort or remove the rows, or split the file where a new recording begins");
+        table.where(static_cast<int>(k), request) + ": column \"" + format.time_column + "\": " +
+        what + "; sort or remove the rows, or split the file where a new recording begins");
   }
   return times;
 }
@@ -185,23 +185,24 @@ double fit_grids(const std::vector<double>& times, double period, std::vector<St
 
 [[noreturn]] void refuse_short(const proto::CsvTable& table, const RowTimes& time) {
   std::string what =
-      table.path + ": the record is too short: " + std::to_string(table.row_count()) + " rows";
+      table.path + ": the recording is too short: " + std::to_string(table.row_count()) + " rows";
   if (!time.gaps.empty()) what += " with " + std::to_string(time.gaps.size()) + " gaps";
-  throw proto::InputError(what + ", and no stretch without a gap has " +
-                          std::to_string(kSegmentSamplesMin) + " samples; record longer");
+  throw proto::InputError(what + ", and no segment without gaps has " +
+                          std::to_string(kSegmentSamplesMin) + " samples. Record longer");
 }
 
 /// Refuses a sampling period that only a wrong unit of time explains.
 void check_period(const proto::CsvTable& table, const RecordingFormat& format, double period) {
   if (period >= kSamplingPeriodMin && period <= kSamplingPeriodMax) return;
-  const std::string what =
-      table.path + ": samples would be " + format_number(period, 3) + " s apart, " +
-      (period > kSamplingPeriodMax ? "too far to see a swing" : "closer than any encoder is read");
+  const std::string what = table.path + ": the sampling period would be " +
+                           format_number(period, 3) + " s, " +
+                           (period > kSamplingPeriodMax ? "too long to resolve an oscillation"
+                                                        : "shorter than any encoder's");
   throw proto::InputError(
       what + (format.time_column.empty()
                   ? "; correct rate_hz in the rig file's time { }"
-                  : "; check the unit of column '" + format.time_column +
-                        "': write unit: SECOND, MILLISECOND or MICROSECOND in time { }"));
+                  : "; check the unit of column \"" + format.time_column +
+                        "\": write unit: SECOND, MILLISECOND or MICROSECOND in time { }"));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ TrueParameters load_simulation_truth(const std::string& path) {
       hinges = {"pivot"};
       break;
     case v1::Simulation::RIG_NOT_SET:
-      root.fail("describes no rig; write furuta { } or pendulum { }");
+      root.fail("describes no rig. Write furuta { } or pendulum { }");
   }
   for (std::size_t j = 0; j < hinges.size(); ++j) {
     const auto index = static_cast<int>(j);

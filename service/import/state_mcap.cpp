@@ -58,7 +58,7 @@ class StateCollector final : public proto::McapVisitor {
     for (std::size_t k = 0; k < times.size(); ++k) table.lines.push_back(static_cast<int>(k) + 1);
     const auto add = [&](const std::string& name, std::vector<double>& values) {
       table.header.push_back(name);
-      table.sources.push_back("'" + name + "'");
+      table.sources.push_back("\"" + name + "\"");
       table.fields.push_back(static_cast<int>(table.fields.size()));
       table.values.push_back(std::move(values));
       return static_cast<int>(table.fields.size()) - 1;
@@ -94,22 +94,21 @@ ImportedRecording import_state_mcap(const std::string& path, const Rig& rig) {
   const auto scan = proto::scan_mcap(*file.value(), states);
   if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
   if (states.is_full()) {
-    throw proto::InputError(path +
-                            ": holds more states than can be used; estimate a part of the "
-                            "recording (--from, --to)");
+    throw proto::InputError(
+        path + ": has too many states. Estimate a part of the recording (--from, --to)");
   }
   if (states.times.empty()) {
-    throw proto::InputError(path + ": tells of no joint of " + rig.path +
-                            "; use the rig file that the states were estimated with");
+    throw proto::InputError(path + ": has no data for the joints of " + rig.path +
+                            ". Use the rig file that the states were estimated with");
   }
   ImportedRecording imported = import_joint_motion(states.take(path, rig), rig);
   note_estimated(imported.summary);
   if (!scan.value().intact()) {
-    imported.summary.notes.push_back("was cut off or damaged; what is intact is used");
+    imported.summary.notes.push_back("the file is cut off or damaged; its intact part is used");
   }
   if (states.unreadable > 0) {
     imported.summary.notes.push_back(std::to_string(states.unreadable) +
-                                     " messages are no estimates and were left out");
+                                     " messages are not state estimates and were left out");
   }
   return imported;
 }

@@ -30,21 +30,22 @@ void check_work(const std::vector<estimator::Recording>& recordings, double step
       if (period == 0.0) period = segment.period;
     }
   }
-  if (!(step >= 0.0)) throw proto::InputError("the step must be a positive time; leave it out");
+  if (!(step >= 0.0))
+    throw proto::InputError("the step must be positive. Correct it or leave it out");
   if (step > 0.0 && step > longest) {
     throw proto::InputError("a step of " + format_number(step, 4) +
-                            " s is longer than the recordings, of which the longest segment has " +
-                            format_number(longest, 4) + " s; choose a few sampling periods");
+                            " s is longer than the longest segment, " + format_number(longest, 4) +
+                            " s. Choose a few sampling periods");
   }
   const double steps = together / (step > 0.0 ? std::min(step, longest) : std::max(period, 1e-9));
   const double most = std::min(kStepCountMax, duration_s / kStepTime);
   if (steps <= most) return;
   throw proto::InputError(
-      "a step of " + format_number(step > 0.0 ? step : period, 4) + " s makes " +
-      format_number(steps, 4) + " steps of " + format_number(together, 4) +
-      " s, more than can be computed" +
+      "a step of " + format_number(step > 0.0 ? step : period, 4) + " s gives " +
+      format_number(steps, 4) + " steps for " + format_number(together, 4) +
+      " s of recordings, more than can be computed" +
       (most < kStepCountMax ? " within " + format_number(duration_s, 4) + " s" : "") +
-      "; choose a longer step or a shorter part of the recordings");
+      ". Choose a longer step or use a part of the recordings");
 }
 
 }  // namespace service

@@ -36,7 +36,7 @@ std::string describe_ending(const estimator::Calibration& calibration) {
                      std::string(estimator::to_string(calibration.termination)) + ")";
   }
   return calibration.verdict.kind == estimator::VerdictKind::kExplainsNothing
-             ? "NO RESULT (the model explains nothing)"
+             ? "NO RESULT (the model does not fit the data)"
              : "NOT CONVERGED";
 }
 
@@ -52,12 +52,9 @@ std::string describe_intervals(const estimator::Calibration& calibration) {
     widest = &estimate;
   }
   if (widest == nullptr) return "";
-  return "95 % intervals are up to " + format_number(most, 2) +
-         " standard deviations wide to "
-         "either side (" +
-         widest->name +
-         "), not 2: pieces disagree, and the fewer of them tell a "
-         "parameter, the less is known of their scatter (Student's factor, 12.7 for two).";
+  return "The pieces disagree, so 95 % intervals use Student's t factor and are up to ± " +
+         format_number(most, 2) + " standard deviations wide (" + widest->name +
+         ") instead of ± 2. The factor grows when few pieces identify a parameter (12.7 for two).";
 }
 
 std::vector<std::string> describe_misfit(const estimator::Calibration& calibration) {
@@ -65,10 +62,10 @@ std::vector<std::string> describe_misfit(const estimator::Calibration& calibrati
   for (const estimator::SensorFit& fit : estimator::sensor_fits(calibration)) {
     if (!estimator::is_unexplained(fit)) continue;
     warnings.push_back("warning: hinge " + fit.name +
-                       ": the simulation does not follow the recording (it leaves " +
+                       ": the simulation does not reproduce the recording (unexplained: " +
                        estimator::share_text(fit.unexplained) +
-                       "); check the column's unit, sign and zero, and the rig's "
-                       "geometry, before believing any estimate");
+                       "). Check the column's unit, sign and zero, and the rig's geometry, before "
+                       "using any estimate");
   }
   return warnings;
 }

@@ -37,15 +37,15 @@ void add_law(const LawScore& score, v1::LawResult* out) {
 }  // namespace
 
 std::string describe_choice(const LawComparison& comparison) {
-  if (comparison.recommended < 0) return "no law gave a result";
+  if (comparison.recommended < 0) return "no friction law could be fitted";
   const LawScore& recommended = at(comparison, comparison.recommended);
   std::string others;
   for (const int index : comparison.alike) {
     if (index == comparison.recommended) continue;
     others += (others.empty() ? "" : ", ") + at(comparison, index).law.name;
   }
-  if (others.empty()) return "take " + recommended.law.name + ": no other law predicts as well";
-  return "take " + recommended.law.name + "; the data cannot tell it from " + others;
+  if (others.empty()) return "use " + recommended.law.name + ": no other law predicts as well";
+  return "use " + recommended.law.name + "; the data cannot distinguish it from " + others;
 }
 
 std::string law_comparison_json(const LawComparison& comparison,

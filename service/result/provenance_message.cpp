@@ -56,8 +56,8 @@ std::time_t seconds_now() {
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (fault != std::errc() || end != text.data() + text.size() || seconds < 0 ||
       seconds >= kYear10000) {
-    throw proto::InputError("SOURCE_DATE_EPOCH: '" + std::string(text) +
-                            "' is no number of seconds since 1970; correct or unset it");
+    throw proto::InputError("SOURCE_DATE_EPOCH: \"" + std::string(text) +
+                            "\" is not a number of seconds since 1970. Correct or unset it");
   }
   return static_cast<std::time_t>(seconds);
 }
@@ -133,7 +133,7 @@ RecordingSource source_of(const std::string& file, int index, const v1::SourceRe
   source.selection.to = told.to_s();
   source.selection.segments = {told.segments().begin(), told.segments().end()};
   if (!(told.from_s() < told.to_s())) {
-    fail(file, "recordings[" + std::to_string(index) + "]", "fromS does not lie before toS");
+    fail(file, "recordings[" + std::to_string(index) + "]", "fromS must be less than toS");
   }
   return source;
 }
@@ -176,7 +176,7 @@ CalibrationRequest request_of(const std::string& file, const v1::ProvenanceResul
   for (int i = 0; i < provenance.values_size(); ++i) {
     const v1::ValueResult& value = provenance.values(i);
     const std::string field = "values[" + std::to_string(i) + "]";
-    if (!std::isfinite(value.value())) fail(file, field + ".value", "is no finite number");
+    if (!std::isfinite(value.value())) fail(file, field + ".value", "is not a finite number");
     request.values.entries.push_back(
         {"provenance." + field, value.name(), value.unit(), value.value()});
   }

@@ -34,17 +34,17 @@ ResultHead read_result_head(const std::string& path) {
   Struct result;
   const auto status = google::protobuf::util::JsonStringToMessage(
       proto::read_file(path, proto::kTableSizeMax), &result);
-  const std::string remedy = "; give what rigcal calibrate --json wrote";
+  const std::string remedy = ". Give the output of rigcal calibrate --json";
   if (!status.ok()) {
     const std::string why(status.message());
-    throw proto::InputError(path + ": is no JSON" + remedy + " (" + why.substr(0, why.find('\n')) +
+    throw proto::InputError(path + ": not JSON" + remedy + " (" + why.substr(0, why.find('\n')) +
                             ")");
   }
   ResultHead head;
   const Struct provenance = head_object(result, "provenance");
   head.version = head_text(result, "version");
   if (head.version.empty()) head.version = head_text(provenance, "version");
-  if (head.version.empty()) throw proto::InputError(path + ": is no result of rigcal" + remedy);
+  if (head.version.empty()) throw proto::InputError(path + ": not a result of rigcal" + remedy);
   head.command = head_text(provenance, "command");
   head.date = head_text(provenance, "date");
   head.rig = head_text(result, "rig");
@@ -59,7 +59,7 @@ ResultHead read_result_head(const std::string& path) {
 }
 
 std::string name_of_result(const ResultHead& head) {
-  return "a result of " + (head.command.empty() ? "rigcal" : "'rigcal " + head.command + "'") +
+  return "a result of " + (head.command.empty() ? "rigcal" : "\"rigcal " + head.command + "\"") +
          " " + head.version + (head.date.empty() ? "" : " of " + head.date);
 }
 

@@ -26,7 +26,8 @@ using Steps = std::vector<proto::FieldStep>;
 
 constexpr const char* kHeadline = "Calibrated by rigcal ";
 constexpr const char* kAtBound = "at its bound";
-constexpr const char* kUnseen = "not seen in the data";
+constexpr const char* kUnseen = "not identifiable from the data";
+constexpr const char* kUnseenEarlier = "not seen in the data";  // by earlier versions
 
 Steps below(Steps steps, const char* field) {
   const auto* type = steps.back().field->message_type();
@@ -37,7 +38,7 @@ Steps below(Steps steps, const char* field) {
 /// Returns a line's comment without the deviations of an earlier calibration.
 std::string without_deviations(const std::string& comment) {
   static const std::regex kDeviations(std::string("^((\\S+ )?(± \\S+|") + kAtBound + "|" + kUnseen +
-                                      ")(, |; |$))+");
+                                      "|" + kUnseenEarlier + ")(, |; |$))+");
   return std::regex_replace(comment, kDeviations, "", std::regex_constants::format_first_only);
 }
 
@@ -53,8 +54,7 @@ class RigWriter {
       : name_(name), edit_(name, text, v1::Rig::default_instance()) {
     if (write_chain_out(name, edit_)) {
       notes_.push_back(
-          "the chain { } was written as bodies and hinges: its links have values of "
-          "their own");
+          "chain { } was replaced by bodies and hinges, since its links now have different values");
     }
     placed_ = parse_placed_rig(name, edit_.text());
     proto::TextLocator::Tree tree;
@@ -150,7 +150,8 @@ class RigWriter {
   const Steps* place_of(const std::string& parameter) {
     const auto found = placed_.places.find(parameter);
     if (found == placed_.places.end()) {
-      notes_.push_back(parameter + ": is of the recording, not of the rig; it stays in the result");
+      notes_.push_back(parameter +
+                       ": belongs to the recording, not to the rig; only the result contains it");
       return nullptr;
     }
     // Adding a motor or an encoder would make the joint driven or measured.
@@ -160,8 +161,8 @@ class RigWriter {
                        found->second.begin() + static_cast<std::ptrdiff_t>(count));
       const bool of_hinge = part.front().field->name() == "hinge";
       if (!of_hinge || (field != "motor" && field != "encoder") || edit_.has(part)) continue;
-      notes_.push_back(parameter + ": was not written, because the file gives the joint no " +
-                       field + " { }; add one");
+      notes_.push_back(parameter + ": was not written, because the joint has no " + field +
+                       " { } in the file. Add one");
       return nullptr;
     }
     return &found->second;
@@ -244,8 +245,8 @@ WrittenRig write_rig(const std::string& name, const std::string& text, const Cal
     for (const estimator::ParameterEstimate& estimate : rig.tied) {
       names += (names.empty() ? "" : ", ") + estimate.name;
     }
-    writer.note(names + ": follow" + (rig.tied.size() == 1 ? "s" : "") +
-                " from the others by the file's ties, which stay");
+    writer.note(names + (rig.tied.size() == 1 ? ": is" : ": are") +
+                " tied to other parameters; the file's ties are unchanged");
   }
   writer.comment(rig.estimates);
   writer.set_headline(rig.headline);

@@ -61,8 +61,8 @@ Eigen::MatrixXd covariance_of(const std::string& file, const v1::CalibrationResu
   const auto fits = [&](const v1::MatrixRow& row) { return row.values_size() == count; };
   if (result.covariance_size() != count || !std::ranges::all_of(result.covariance(), fits)) {
     throw proto::InputError(file +
-                            ": covariance: is not one row and column a parameter; give what "
-                            "rigcal calibrate --json wrote");
+                            ": covariance: must have one row and one column per parameter. Give "
+                            "the output of rigcal calibrate --json");
   }
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < count; ++k) covariance(i, k) = result.covariance(i).values(k);
@@ -84,9 +84,9 @@ std::map<std::string, double> noise_of(const v1::CalibrationResult& result) {
 StoredResult stored_result(const std::string& file, const v1::CalibrationResult& result) {
   const v1::ProvenanceResult& provenance = result.provenance();
   if (provenance.rig_text().empty()) {
-    throw proto::InputError(file +
-                            ": provenance.rigText: is missing, so what it was made from is "
-                            "not known; an older rigcal wrote it. Calibrate again");
+    throw proto::InputError(
+        file +
+        ": provenance.rigText: missing, because an older rigcal wrote the result. Calibrate again");
   }
   StoredResult stored{.file = file,
                       .rig = rig_of(result),
@@ -114,7 +114,7 @@ StoredResult read_result(const std::string& path) {
       proto::read_file(path, proto::kTableSizeMax), &result, options);
   if (!status.ok()) {
     const std::string why(status.message());
-    throw proto::InputError(path + ": is no result; give what rigcal calibrate --json wrote (" +
+    throw proto::InputError(path + ": not a result. Give the output of rigcal calibrate --json (" +
                             why.substr(0, why.find('\n')) + ")");
   }
   return stored_result(path, result);

@@ -192,11 +192,10 @@ class PhysicalPlant final : public Plant {
     speeds_ = closure_.rates(angles_, known);
     choose_course();
     if (!(good_ > kChangePoint)) {
-      throw proto::InputError(
-          path_ + ": at " + format_number(time) +
-          " s of the scenario the loops pass a change point, at which their "
-          "joints can go on in two ways; begin or drive the rig so that it stays "
-          "away from it");
+      throw proto::InputError(path_ + ": at " + format_number(time) +
+                              " s of the scenario the loops pass a singular configuration (change "
+                              "point), from which the motion can continue in two ways. Start or "
+                              "drive the rig so that it avoids this configuration");
     }
     begin_from_here();
   }

@@ -56,7 +56,7 @@ class ScenarioReader {
       if (hinge == name) return j;
       known += (known.empty() ? "" : ", ") + hinge;
     }
-    place.at(field).fail("the rig has no hinge '" + name + "'; " + field + " is one of " + known);
+    place.at(field).fail("the rig has no hinge \"" + name + "\"; " + field + " is one of " + known);
   }
 
   const JointTraits& traits_at(int hinge) const {
@@ -100,12 +100,12 @@ class ScenarioReader {
   [[noreturn]] void refuse_open_loops() const {
     if (source_.initial_size() > 0) {
       root_.at("initial", 0)
-          .fail(
-              "the loops of " + rig_.path +
-              " cannot be closed with joints there; write initial { } for fewer joints, or others");
+          .fail("the loops of " + rig_.path +
+                " cannot be closed with these initial joint positions. Write initial { } for fewer "
+                "joints, or with other values");
     }
-    root_.fail("does not tell where the rig begins, and the loops of " + rig_.path +
-               " cannot be closed about zero; write initial { hinge: ... angle_rad: ... } for a "
+    root_.fail("has no initial joint positions, and the loops of " + rig_.path +
+               " cannot be closed near zero. Write initial { hinge: ... angle_rad: ... } for a "
                "joint, or assembled_at for a hinge in the rig file");
   }
 
@@ -119,7 +119,7 @@ class ScenarioReader {
       for (int i = 0; i < source_.initial_size(); ++i) {
         if (source_.initial(i).hinge() == hinge.name) place = root_.at("initial", i);
       }
-      place.fail("hinge '" + hinge.name + "' starts at " + format_number(start, 6) + " " + unit +
+      place.fail("hinge \"" + hinge.name + "\" starts at " + format_number(start, 6) + " " + unit +
                  ", beyond its stop at " + format_number(stop.position, 6) + " " + unit +
                  "; write initial { hinge: \"" + hinge.name + "\" " +
                  traits_at(stop.joint).coordinate_field + ": ... } within its stops");

@@ -74,15 +74,15 @@ class Encoders {
     for (const estimator::Sensor& sensor : sensors_) {
       late_.push_back(estimator::parameter_at(rig.mechanism, sensor.delay).value / step);
       if (late_.back() >= 0.0) continue;
-      throw proto::InputError(rig.path + ": encoder '" + sensor.name +
-                              "' has a delay below 0, and " +
-                              "what will be cannot be simulated; give it a delay of 0 or more");
+      throw proto::InputError(rig.path + ": encoder \"" + sensor.name +
+                              "\" has a negative delay, " +
+                              "which cannot be simulated. Use a delay of 0 or more");
     }
     if (!scenario.quantise) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (rig.encoders[i].count > 0.0) continue;
       throw proto::InputError(std::string("quantise needs ") + sensors_[i].traits().counts.name +
-                              " in the encoder of hinge '" + sensors_[i].name + "' (" + rig.path +
+                              " in the encoder of hinge \"" + sensors_[i].name + "\" (" + rig.path +
                               ")");
     }
   }
@@ -168,7 +168,7 @@ class Watch {
     reported_.push_back(key);
     notes.push_back("hinge " + hinge + " exceeds its " + quantity + " limit of " +
                     format_number(maximum) + " " + unit + " at " + format_number(time, 6) +
-                    " s; a rig's run would end there");
+                    " s; a run on the rig would stop there");
   }
 
   const Rig& rig_;
@@ -199,10 +199,10 @@ int count_steps(double period, double step) {
 Eigen::Index count_samples(double duration, double period) {
   const double count = std::floor(duration / period + 1e-9) + 1.0;
   if (count >= 1.0 && count <= kSamplesMax) return static_cast<Eigen::Index>(count);
-  throw proto::InputError("duration_s: " + format_number(duration) + " at a sample every " +
-                          format_number(1e3 * period) + " ms makes " + format_number(count) +
-                          " samples, and " + format_number(kSamplesMax) +
-                          " are the most; shorten the scenario or lower rate_hz");
+  throw proto::InputError("duration_s: " + format_number(duration) + " s sampled every " +
+                          format_number(1e3 * period) + " ms gives " + format_number(count) +
+                          " samples, more than the limit of " + format_number(kSamplesMax) +
+                          ". Shorten the scenario or lower rate_hz");
 }
 
 /// Whether a release came to rest before its duration ended.
@@ -237,8 +237,8 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   if (step > run.period * (1.0 + 1e-9)) {
     run.period = step;
     rate = 1.0 / step;
-    run.notes.push_back("samples are taken every " + format_number(1e3 * step) +
-                        " ms, once a step, instead of at " + format_number(scenario.rate) + " Hz");
+    run.notes.push_back("samples are taken once per step, every " + format_number(1e3 * step) +
+                        " ms, instead of at " + format_number(scenario.rate) + " Hz");
   }
   const int steps = count_steps(run.period, step);
   auto samples = count_samples(scenario.excitation.duration_s(), run.period);

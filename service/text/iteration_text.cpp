@@ -8,8 +8,7 @@ std::string iteration_text(const std::string& stage, int iteration, double cost,
                            bool another_problem) {
   return stage + ": iteration " + std::to_string(iteration) + "  cost " + format_number(cost, 7) +
          "  gradient " + format_number(gradient, 2) +
-         (another_problem ? "  (another problem: its cost does not compare with those before)"
-                          : "");
+         (another_problem ? "  (new cost function: not comparable with the costs above)" : "");
 }
 
 }  // namespace service

@@ -131,7 +131,8 @@ TEST_P(DesignChain, TellsTwiceAsMuchAsTheShippedMultisine) {
   const service::Experiment experiment =
       service::design_experiment(today, request, path("designed.textproto"));
   EXPECT_GE(progress.size(), 2U);
-  EXPECT_TRUE(progress.back().starts_with("moving 200 draws by the best ")) << progress.back();
+  EXPECT_TRUE(progress.back().starts_with("simulating 200 parameter samples with the best "))
+      << progress.back();
   RecordProperty("kind", name_of(experiment.kind));
   proto::write_file(path("designed.textproto"), experiment.scenario);
   ASSERT_EQ(run(path("designed.textproto"), path("designed.mcap"), simulated_furuta()), "");

@@ -157,8 +157,8 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   EXPECT_GT(largest_change, 10.0);
   std::string notes;
   for (const std::string& note : imported.summary.notes) notes += note + "\n";
-  EXPECT_NE(notes.find("'imu-a' is saturated in"), std::string::npos) << notes;
-  EXPECT_NE(notes.find("'spare' is not in the recording"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("\"imu-a\" is saturated in"), std::string::npos) << notes;
+  EXPECT_NE(notes.find("\"spare\" is not in the recording"), std::string::npos) << notes;
 }
 
 // An export that is read back must equal the recording.

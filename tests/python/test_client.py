@@ -114,7 +114,7 @@ def test_what_the_service_refuses_is_told(service):
     ({"free": ["pivot.viscous"]}, r"free=\['pivot.viscous'\]: .*Rig.parameters lists all"),
     ({"fix": {"pivot.b": -1.0}}, r"fix=\{'pivot.b': -1.0\}: lies outside its bounds"),
     ({"start": {"pivot.viscous": 1.0}}, r"start=\['pivot.viscous'\]: the rig has no"),
-    ({"withhold": ["arm"]}, r"withhold=\['arm'\]: the rig has no such sensor"),
+    ({"withhold": ["arm"]}, r"withhold=\['arm'\]: no such sensor is in use"),
 ])
 def test_mistakes_are_told_in_python_before_anything_is_sent(service, csv, options, words):
     with rigcal.Client(service) as client:

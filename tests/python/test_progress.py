@@ -16,7 +16,7 @@ SCRIPT = """
 import sys, rigcal
 rigcal.calibrate(sys.argv[1], sys.argv[2], progress=True)
 """
-LINE = re.compile(r"[^:]+: iteration \d+  cost \S+  gradient \S+(  \(another problem: .*\))?")
+LINE = re.compile(r"[^:]+: iteration \d+  cost \S+  gradient \S+(  \(new cost function: .*\))?")
 
 
 def calibrate(csv, **streams):
@@ -57,7 +57,7 @@ def test_costs_that_do_not_compare(capfd):
         for stage, iteration in [("joint", 0), ("joint", 1), ("simulation", 0), ("simulation", 1)]:
             tell(stage, iteration, 9.0, 1.0)
     lines = capfd.readouterr().err.splitlines()
-    assert ["another problem: its cost does not compare with those before" in line
+    assert ["new cost function: not comparable with the costs above" in line
             for line in lines] == [False, False, True, False]
 
 

@@ -174,7 +174,7 @@ TEST(AirDragOfRigs, ActsWhereTheBodysFrameSaysSo) {
   std::string both = free_point;
   both.replace(both.find("  air_drag"), 10, centre);
   expect_parts(refusal([&] { (void)parse_rig("r", both); }),
-               {"r:8", "'B.air_x'", "hold the point"});
+               {"r:8", "\"B.air_x\"", "Fix the point"});
   EXPECT_TRUE(parameter(parse_rig("r", free_point).mechanism, "B.air_x").free);
 }
 
@@ -184,7 +184,8 @@ TEST(AirDragOfRigs, IsRefusedWithPlaceCauseAndRemedy) {
     std::vector<std::string> parts;
   };
   const Bad bad[] = {
-      {with(kDrag, ""), {"r:8", "body 'B'", "is zero", "write coefficient { value: ... }"}},
+      {with(kDrag, ""),
+       {"r:8", "body \"B\"", "no coefficient", "Write coefficient { value: ... }"}},
       {with("coefficient { value: 2e-3", "coefficient { value: -2e-3"), {"r:8", "-0.002"}},
       {with("coefficient { value: 2e-3", "coefficient { value: nan"), {"r:8"}},
   };

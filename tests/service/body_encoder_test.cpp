@@ -96,25 +96,25 @@ TEST(BodyEncoderInARigFile, MayBeAgainstAnyBody) {
 TEST(BodyEncoderInARigFile, IsRefusedWithTheLineAndWhatToDo) {
   const std::string good = with_inclination();
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"forearm\"\n")),
-               {"r.textproto:16:29", "'forearm'", "ground, upper, lower"});
+               {"r.textproto:16:29", "\"forearm\"", "ground, upper, lower"});
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"lower\" against: \"x\"\n")),
-               {"r.textproto:16:", "'x'"});
+               {"r.textproto:16:", "\"x\""});
   expect_parts(refusal_of(replaced(good, "body: \"lower\"\n", "body: \"ground\"\n")),
                {"r.textproto:16:", "do not move relative to each other", "give two that do"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000", "counts_per_m: 2000")),
-               {"r.textproto:17:13", "'incl' reads a turn", "counts_per_turn"});
+               {"r.textproto:17:13", "\"incl\" reads a turn", "counts_per_turn"});
   expect_parts(refusal_of(replaced(good, "counts_per_turn: 2000",
                                    "delay { value: 0.2 } counts_per_turn: 2000")),
                {"r.textproto:17:", "incl.encoder_delay", "0.05"});
   expect_parts(refusal_of(replaced(good, "name: \"incl\"", "name: \"elbow\"")),
-               {"r.textproto:16:", "the name is taken"});
+               {"r.textproto:16:", "the name is already used"});
   expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"elbow\" column")),
-               {"r.textproto:15:", "'elbow' has no encoder"});
+               {"r.textproto:15:", "\"elbow\" has no encoder"});
   expect_parts(refusal_of(replaced(good, "hinge: \"incl\" column", "hinge: \"knee\" column")),
-               {"r.textproto:15:", "'knee'", "use one of shoulder incl"});
+               {"r.textproto:15:", "\"knee\"", "use one of shoulder incl"});
   expect_parts(refusal_of(replaced(
                    good, "\n            angle { hinge: \"incl\" column: \"b\" unit: COUNT }", "")),
-               {"r.textproto:14:", "'incl' has an encoder but no angle column"});
+               {"r.textproto:14:", "\"incl\" has an encoder but no angle column"});
   expect_parts(refusal_of(replaced(good, "point { x { value: 0.1 } } axis { z: 1 }",
                                    "point { x { value: 0.1 } } axis { y: 1 }")),
                {"r.textproto:16:", "\"shoulder\" and \"elbow\"", "not parallel"});

@@ -138,9 +138,9 @@ TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
   expect_parts(refused.err, {"\"pivot\" is in degrees, not in radians", "unit", "--as-is"});
   const ProgramRun run = run_rigcal("calibrate " + degrees + " --as-is --rig " + rig_);
   EXPECT_EQ(run.exit_code, 2) << run.err;
-  expect_parts(run.out, {"warning: hinge pivot", "does not follow the recording", "unit"});
+  expect_parts(run.out, {"warning: hinge pivot", "does not reproduce the recording", "unit"});
   const ProgramRun right = run_rigcal("calibrate " + swing + " --rig " + rig_);
-  EXPECT_EQ(right.out.find("does not follow"), std::string::npos) << right.out;
+  EXPECT_EQ(right.out.find("does not reproduce"), std::string::npos) << right.out;
 }
 
 // The motor's gain is not identifiable without a command: reported, fixed, infinite in the JSON.
@@ -246,12 +246,13 @@ TEST_F(CalibrateCommand, CrossvalidateHoldsOutPieces) {
 
 TEST_F(CalibrateCommand, CrossvalidateRefusesWhatCannotBeHeldOut) {
   const std::string base = "crossvalidate " + release() + " --rig " + rig_ + " --to 3 ";
-  for (const auto& [arguments, part] : {std::pair<std::string, std::string>{"", "only one piece"},
-                                        {"--pieces 500", "fewer or longer pieces"},
-                                        {"--piece-length 0.005", "fewer or longer pieces"},
-                                        {"--pieces 2 --piece-length 1", "excludes"},
-                                        {"--pieces 2 --by segment", "excludes"},
-                                        {"--by hinge", "--by"}}) {
+  for (const auto& [arguments, part] :
+       {std::pair<std::string, std::string>{"", "at least two pieces"},
+        {"--pieces 500", "fewer or longer pieces"},
+        {"--piece-length 0.005", "fewer or longer pieces"},
+        {"--pieces 2 --piece-length 1", "excludes"},
+        {"--pieces 2 --by segment", "excludes"},
+        {"--by hinge", "--by"}}) {
     const ProgramRun run = run_rigcal(base + arguments);
     EXPECT_EQ(run.exit_code, 1) << arguments;
     EXPECT_EQ(run.out, "") << arguments;

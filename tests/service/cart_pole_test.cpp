@@ -167,18 +167,18 @@ std::string refusal_of(const std::string& from, const std::string& to) {
 
 TEST(CartPole, UnitsOfTheOtherKindAreRefused) {
   expect_parts(refusal_of("coulomb_force", "coulomb_torque"),
-               {"r.textproto:48:", "'rail' slides", "no coulomb_torque", "coulomb_force [N]"});
+               {"r.textproto:48:", "\"rail\" slides", "no coulomb_torque", "coulomb_force [N]"});
   expect_parts(refusal_of("counts_per_m: 20000", "counts_per_turn: 4096"),
-               {"r.textproto:55:", "'rail' slides", "counts_per_m"});
+               {"r.textproto:55:", "\"rail\" slides", "counts_per_m"});
   expect_parts(refusal_of("coulomb_torque", "coulomb_force"),
-               {"r.textproto:", "'pivot' turns", "coulomb_torque [N·m]"});
+               {"r.textproto:", "\"pivot\" turns", "coulomb_torque [N·m]"});
   expect_parts(refusal_of("position { hinge: \"rail\" column: \"rail_m\" unit: METER }",
                           "angle { hinge: \"rail\" column: \"rail_m\" unit: RADIAN }"),
-               {"r.textproto:81:", "'rail' slides", "its position", "unit: METER"});
+               {"r.textproto:81:", "\"rail\" slides", "its position", "unit: METER"});
   expect_parts(refusal_of("angle { hinge: \"pivot\" column: \"pivot_rad\" unit: RADIAN }",
                           "position { hinge: \"pivot\" column: \"pivot_rad\" unit: METER }"),
-               {"'pivot' turns", "its angle", "unit: RADIAN"});
-  expect_parts(refusal_of("kind: PRISMATIC", "kind: FIXED"), {"'rail' is fixed", "remove its"});
+               {"\"pivot\" turns", "its angle", "unit: RADIAN"});
+  expect_parts(refusal_of("kind: PRISMATIC", "kind: FIXED"), {"\"rail\" is fixed", "remove its"});
 }
 
 TEST(CartPole, MillimetresAndCountsBecomeMetres) {
@@ -245,7 +245,7 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
     return refusal([&] { (void)parse_rig("r.textproto", other.replace(at, from.size(), to)); });
   };
   expect_parts(refused("massless: true", "massless: true mass { value: 1 }"),
-               {"r.textproto:", "'cross'", "massless", "remove its mass"});
+               {"r.textproto:", "\"cross\"", "massless", "remove its mass"});
   expect_parts(refused("body: \"cross\" axis { y: 1 }", "body: \"cart\" axis { y: 1 }"),
                {"r.textproto:", "\"cross\" is massless and carries nothing"});
   expect_parts(refused("creep_speed: 1e-3  # [m/s]", "creep_speed: -1  # [m/s]"),

@@ -165,8 +165,8 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
       {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 samples", "record longer"}},
-      {"milliseconds.csv", milliseconds(good), {"1 s apart", "MILLISECOND", "'t_s'"}},
-      {"rest.csv", swing_csv(200, 0.0), {"nothing moves", "encoders"}},
+      {"milliseconds.csv", milliseconds(good), {"would be 1 s", "MILLISECOND", "\"t_s\""}},
+      {"rest.csv", swing_csv(200, 0.0), {"no motion", "encoders"}},
       {"spike.csv", with_replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
       {"ragged.csv", with_replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
       {"empty.csv", "", {"empty"}},
@@ -217,7 +217,7 @@ TEST(CommandLine, BadOptionsAreRefused) {
   const std::string base =
       "calibrate " + recording + " --rig " + config("rig-pendulum.textproto") + " ";
   expect_refused(base + "--fix pendulum.Jzz", {"--fix", "did you mean pendulum.J_zz"});
-  expect_refused(base + "--fix pendulum.J_zz=heavy", {"'heavy' is not a number", "kg·m²"});
+  expect_refused(base + "--fix pendulum.J_zz=heavy", {"\"heavy\" is not a number", "kg·m²"});
   expect_refused(base + "--start pendulum.J_zz=-1", {"outside its bounds"});
   // An option takes one name: a recording after it is a recording.
   expect_refused(
@@ -331,7 +331,7 @@ TEST(CommandLine, RefusesStepsThatNobodyCanCompute) {
     };
     const ProgramRun short_step = run("1e-7");
     EXPECT_EQ(short_step.exit_code, 1);
-    EXPECT_NE(short_step.err.find("more than can be computed; choose a longer step"),
+    EXPECT_NE(short_step.err.find("more than can be computed. Choose a longer step"),
               std::string::npos)
         << short_step.err;
     EXPECT_EQ(run("1e-9").exit_code, 1);

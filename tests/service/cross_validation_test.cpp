@@ -245,7 +245,7 @@ TEST(RecordingPieces, TooFewOrTooShortAreRefused) {
   expect_parts(refusal([&] {
                  (void)cut_pieces({one}, {use}, {PieceKind::kSegment, 0, 0.0});
                }),
-               {"r: ", "only one piece", "--pieces"});
+               {"r: ", "at least two pieces", "--pieces"});
   expect_parts(refusal([&] {
                  (void)cut_pieces({one}, {use}, {PieceKind::kSegment, 30, 0.0});
                }),

@@ -190,7 +190,7 @@ TEST(CsvRecording, NoiseIsNoSpeed) {
 TEST(CsvRecording, RefusesDegreesReadAsRadians) {
   const auto degrees = [](int, Row& row) { row.theta *= 180.0 / std::numbers::pi; };
   expect_parts(refusal_of(make_csv(100, degrees)),
-               {"r.csv:", ":2:", "'theta'", "rad/s", "unit: DEGREE"});
+               {"r.csv:", ":2:", "\"theta\"", "rad/s", "unit: DEGREE"});
 }
 
 // The reported line is that of the bad reading, not of the start of the window around it.
@@ -210,7 +210,7 @@ TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
   const auto still = [](int k, Row& row) {
     if (k == 40) row.t = 0.39;
   };
-  expect_parts(refusal_of(make_csv(100, still)), {"r.csv:42:1", "stands still"});
+  expect_parts(refusal_of(make_csv(100, still)), {"r.csv:42:1", "is repeated"});
 }
 
 TEST(CsvRecording, TakesIrregularTimesAsTheyAre) {
@@ -254,13 +254,13 @@ TEST(CsvRecording, NotesWhatIsOddButPossible) {
   ASSERT_EQ(notes.size(), 1U);
   expect_parts(notes[0], {"RADIAN"});
   const auto stuck = [](int, Row& row) { row.theta = 0.1; };
-  expect_parts(refusal_of(make_csv(100, stuck)), {"r.csv", "nothing moves"});
+  expect_parts(refusal_of(make_csv(100, stuck)), {"r.csv", "no motion"});
   RecordingFormat two = make_format();
   two.angles.push_back(two.angles[0]);
   two.angles[1].column = "u";
   const auto dead = import_text(make_csv(100, stuck), two).summary.notes;
   ASSERT_EQ(dead.size(), 1U);
-  expect_parts(dead[0], {"warning", "'theta' never changes", "hinge '1'"});
+  expect_parts(dead[0], {"warning", "\"theta\" never changes", "hinge \"1\""});
 }
 
 // The number ranges of streamed recordings also hold for tables, tested at both bounds.
@@ -273,19 +273,19 @@ TEST(CsvRecording, HoldsItsNumbersToTheTableOfRanges) {
   };
   for (const double value : {1e13, -1e13, 1e308}) {
     expect_parts(refusal_of(with(&Row::theta, value)),
-                 {"r.csv:22:2", "column 'theta'", "must be from -1e12 to 1e12"});
+                 {"r.csv:22:2", "column \"theta\"", "must be from -1e12 to 1e12"});
   }
   for (const double value : {1.1e6, -1.1e6}) {
     expect_parts(refusal_of(with(&Row::u, value)),
-                 {"r.csv:22:3", "column 'u'", "must be from -1e6 to 1e6"});
+                 {"r.csv:22:3", "column \"u\"", "must be from -1e6 to 1e6"});
   }
   EXPECT_NO_THROW((void)import_text(with(&Row::u, 1e6), make_format()));
   // The rig file's scale factor is part of the checked number.
   RecordingFormat format = make_format();
   format.controls[0].scale = 1e6;
-  expect_parts(refusal_of(with(&Row::u, 2.0), format), {"column 'u' makes 2e6"});
+  expect_parts(refusal_of(with(&Row::u, 2.0), format), {"column \"u\" gives 2e6"});
   format.controls[0].scale = 1e308;
-  expect_parts(refusal_of(with(&Row::u, 1e5), format), {"column 'u' makes inf"});
+  expect_parts(refusal_of(with(&Row::u, 1e5), format), {"column \"u\" gives inf"});
 }
 
 }  // namespace

@@ -95,12 +95,12 @@ TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
       {with("    lower { value: -0.4 free: true prior_standard_deviation: 0.02 }\n"
             "    upper { value: 1.1 }\n",
             ""),
-       {"r:7", "none is placed", "write lower or upper [rad]"}},
+       {"r:7", "without a position", "Write lower or upper [rad]"}},
       {with("  encoder { }\n", "  start_position { mean: 1.2 standard_deviation: 0.1 }\n"),
-       {"r:6", "'pivot' cannot begin at 1.2 rad", "its stop at 1.1 rad", "correct"}},
+       {"r:6", "\"pivot\" has a start_position of 1.2 rad", "its stop at 1.1 rad", "Correct"}},
       {with("  encoder { }\n", "")
            .replace(with("  encoder { }\n", "").find("hinge {"), 23, slide + "\n"),
-       {"'pivot' is fixed", "remove its stops"}},
+       {"\"pivot\" is fixed", "remove its stops"}},
   };
   for (const Bad& each : bad) {
     const std::string message = refusal([&] { (void)parse_rig("r", each.text); });
@@ -141,9 +141,9 @@ TEST(EndStops, HoldInSimulations) {
                                       "angle_rad: 0.1 }",
                                       rig);
                }),
-               {"s:1", "'pivot' starts at 0.1 rad", "its stop at 0.2 rad"});
+               {"s:1", "\"pivot\" starts at 0.1 rad", "its stop at 0.2 rad"});
   expect_parts(refusal([&] { (void)parse_scenario("s", "duration_s: 1 release { }", rig); }),
-               {"'pivot' starts at 0 rad", "write initial"});
+               {"\"pivot\" starts at 0 rad", "write initial"});
 }
 
 /// Sequences of commands on one simulated recording.
@@ -216,7 +216,7 @@ TEST_F(EndStopCommands, ShadowParametersAreRefused) {
 TEST_F(EndStopCommands, InfoTellsWhereJointsStop) {
   const ProgramRun run = run_rigcal("info " + rig_ + " --picture " + folder_.file("rig.svg"));
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"pivot rests at its stop before, at 11.46°", "pivot.stop_lower",
+  expect_parts(run.out, {"pivot comes to rest at its stop first, at 11.46°", "pivot.stop_lower",
                          "pivot.restitution"});
 }
 

@@ -63,13 +63,13 @@ TEST(EstimationProgress, SaysWhereCostsDoNotCompare) {
     }
     return testing::internal::GetCapturedStderr();
   };
-  EXPECT_EQ(shown({"joint estimation"}).find("another problem"), std::string::npos);
+  EXPECT_EQ(shown({"joint estimation"}).find("new cost function"), std::string::npos);
   // A stage that printed nothing leaves nothing to compare with.
-  EXPECT_EQ(shown({"comparison", "joint estimation"}).find("another problem"), std::string::npos);
+  EXPECT_EQ(shown({"comparison", "joint estimation"}).find("new cost function"), std::string::npos);
   const std::string text = shown({"joint estimation", "comparison", "simulation fit"});
-  const std::size_t said = text.find("another problem");
+  const std::size_t said = text.find("new cost function");
   ASSERT_NE(said, std::string::npos) << text;
-  EXPECT_EQ(text.find("another problem", said + 1), std::string::npos);
+  EXPECT_EQ(text.find("new cost function", said + 1), std::string::npos);
   EXPECT_GT(said, text.find("simulation fit: iteration 0"));
   EXPECT_LT(said, text.find("simulation fit: iteration 1"));
 }

@@ -133,7 +133,7 @@ TEST_F(EstimateCommand, WritesWhatItsRigFileReads) {
     const ProgramRun again = run_rigcal("estimate " + out + " --rig " +
                                         config("rig-furuta.textproto") + " --only angle --out -");
     EXPECT_EQ(again.exit_code, 0) << again.err;
-    EXPECT_NE(again.err.find("estimates of a model"), std::string::npos) << again.err;
+    EXPECT_NE(again.err.find("estimates from a model"), std::string::npos) << again.err;
   }
   const ProgramRun info = run_rigcal("info " + folder_.file("states.mcap"));
   EXPECT_EQ(info.exit_code, 1);

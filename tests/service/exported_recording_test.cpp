@@ -175,18 +175,18 @@ TEST_F(Exported, OfARunThatWasNeverLetGoIsRefused) {
   ASSERT_TRUE(proto::export_mat(file("held.mcap"), file("held.mat")).ok());
   for (const char* name : {"held.mcap", "held.csv", "held.mat"}) {
     expect_parts(refusal([&] { (void)import_recording(file(name), furuta()); }),
-                 {name, "never let go"});
+                 {name, "never released"});
   }
 }
 
 TEST_F(Exported, ThatSomebodyChangedIsRefusedWithItsLine) {
   expect_parts(refused(",18,1000,", ",17,1000,"), {"bad.csv:3:", "export the recording again"});
-  expect_parts(refused(",18,1000,", ",18.5,1000,"), {"bad.csv:3:", "whole number"});
+  expect_parts(refused(",18,1000,", ",18.5,1000,"), {"bad.csv:3:", "integer"});
   expect_parts(refused(",18,1000,", ",18,x,"), {"bad.csv:3:", "\"x\" is not a finite number"});
   expect_parts(refused("time_s,", "time,"), {"bad.csv:1: no column "});
   const Rig other = load_rig(config("rig-pendulum.textproto"));
   expect_parts(refusal([&] { (void)import_recording(file("run.csv"), other); }),
-               {"run.csv: holds no hinge 'pivot'"});
+               {"run.csv: has no hinge \"pivot\""});
 }
 
 // The rig file's columns name the variables.
@@ -255,7 +255,7 @@ TEST(SimulationCsv, IsReadWithoutARecordingFormat) {
   EXPECT_EQ(segment.controls, run.controls);
   expect_parts(
       refusal([&] { (void)import_recording(folder.write("other.csv", "a,b\n1,2\n"), rig); }),
-      {"does not say how CSV recordings look", "recording { }"});
+      {"has no recording { } for CSV files", "recording { }"});
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ TEST_F(Hdf5, MissingReadingsAreAllowedWhereTheRigFileSaysSo) {
       import_recording(path_, pendulum("t", "theta", "allow_missing: true"));
   EXPECT_TRUE(std::isnan(imported.recording.segments.front().angles(7, 0)));
   expect_parts(refusal([&] { import_recording(path_, pendulum("t", "theta")); }),
-               {"run.h5", "data set 'theta', row 8", "is not finite"});
+               {"run.h5", "data set \"theta\", row 8", "not finite"});
 }
 
 TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
@@ -203,14 +203,15 @@ TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
   const auto told = [&](const char* time, const char* angle) {
     return refusal([&] { import_recording(path_, pendulum(time, angle)); });
   };
-  expect_parts(told("t", "alpha"), {"run.h5: no data set 'alpha'", "'a/theta'", "recording { }"});
-  expect_parts(told("t", "theta"), {"no data set 'theta', or several in groups"});
-  expect_parts(told("t", "short"), {"data set 'short' has 2 elements, 't' 400"});
+  expect_parts(told("t", "alpha"),
+               {"run.h5: no data set \"alpha\"", "\"a/theta\"", "recording { }"});
+  expect_parts(told("t", "theta"), {"no data set \"theta\", or several in groups"});
+  expect_parts(told("t", "short"), {"data set \"short\" has 2 elements, \"t\" 400"});
   expect_parts(told("nothing", "nothing"), {"empty"});
   Rig undescribed = pendulum("t", "theta");
   undescribed.format.reset();
   expect_parts(refusal([&] { import_recording(path_, undescribed); }),
-               {"rig.textproto: does not say", "'b/theta'"});
+               {"rig.textproto: has no recording { }", "\"b/theta\""});
   std::ofstream(path_) << "t,theta\n0,1\n";
   expect_parts(told("t", "theta"), {"run.h5: is not an HDF5 file"});
   expect_parts(refusal([&] { import_recording("gone.h5", pendulum("t", "theta")); }),

@@ -162,7 +162,7 @@ TEST(InertialColumns, WithoutColumnsNothingIsRead) {
   const ImportedRecording imported = import_csv_text(
       "run.csv", make_csv({}, 20, [](int) { return std::vector<std::string>(); }), *rig.format);
   EXPECT_EQ(imported.recording.segments.at(0).inertial.size(), 0);
-  expect_parts(notes_of(imported), {"sensor 'imu' has no column", "'gyro' has no column"});
+  expect_parts(notes_of(imported), {"sensor \"imu\" has no column", "\"gyro\" has no column"});
 }
 
 // A sensor with its own rate: every third row has a reading, and none is added.
@@ -174,7 +174,7 @@ TEST(InertialColumns, MissingCellsAreNotObserved) {
   for (int k = 0; k < 30; ++k) {
     EXPECT_EQ(std::isnan(segment.inertial(k, 2)), k % 3 != 0) << k;
   }
-  expect_parts(notes_of(imported), {"column 'a' was read in 10 of 30 rows"});
+  expect_parts(notes_of(imported), {"column \"a\" has readings in 10 of 30 rows"});
 }
 
 // Filled-in rows have no sensor readings, and later rows keep their place. Pieces contain their own
@@ -297,9 +297,9 @@ TEST(InertialColumns, AccelerometerInAnotherUnitIsRefused) {
   EXPECT_EQ(import("STANDARD_GRAVITY", 1.0, 3).recording.segments.size(), 1U);
   EXPECT_EQ(import(si, 1.0, 2).recording.segments.size(), 1U);
   expect_parts(refusal([&] { (void)import(si, 1.0, 3); }),
-               {"r.textproto:", "'imu' in run.csv", "in g", "unit: STANDARD_GRAVITY"});
+               {"r.textproto:", "\"imu\" in run.csv", "in g", "unit: STANDARD_GRAVITY"});
   expect_parts(refusal([&] { (void)import("STANDARD_GRAVITY", kGravity, 3); }),
-               {"'imu' in run.csv", "in m/s²", "unit: METER_PER_SECOND_SQUARED"});
+               {"\"imu\" in run.csv", "in m/s²", "unit: METER_PER_SECOND_SQUARED"});
 }
 
 TEST(InertialColumns, GyroscopeInDegreesIsRefused) {
@@ -308,7 +308,7 @@ TEST(InertialColumns, GyroscopeInDegreesIsRefused) {
                  (void)import_readings(column("gyro", "GYRO_Z", "a", "RADIAN_PER_SECOND"), 100,
                                        fast);
                }),
-               {"r.textproto:", "column 'a' in run.csv", "unit: DEGREE_PER_SECOND"});
+               {"r.textproto:", "column \"a\" in run.csv", "unit: DEGREE_PER_SECOND"});
   EXPECT_EQ(import_readings(column("gyro", "GYRO_Z", "a", "DEGREE_PER_SECOND"), 100, fast)
                 .recording.segments.size(),
             1U);
@@ -317,9 +317,9 @@ TEST(InertialColumns, GyroscopeInDegreesIsRefused) {
 TEST(InertialColumns, SilentSensorIsTold) {
   const std::string columns = column("imu", "GYRO_Z", "a", "RADIAN_PER_SECOND");
   expect_parts(notes_of(import_readings(columns, 20, [](int) { return 0.5; })),
-               {"warning: column 'a' never changes", "'imu' connected"});
+               {"warning: column \"a\" never changes", "\"imu\" connected"});
   expect_parts(notes_of(import_readings(columns, 20, [](int) { return NAN; })),
-               {"warning: column 'a' is empty", "'imu' connected"});
+               {"warning: column \"a\" is empty", "\"imu\" connected"});
 }
 
 // Each mistake in a rig file has its own sentence, with line and remedy.
@@ -327,25 +327,25 @@ TEST(InertialColumns, MistakesAreNamed) {
   const std::string good = column("imu", "GYRO_X", "a", "RADIAN_PER_SECOND");
   const std::pair<std::string, std::vector<std::string>> cases[] = {
       {column("imo", "GYRO_X", "a", "RADIAN_PER_SECOND"),
-       {"r.textproto:13:", "no inertial sensor is called 'imo'", "use one of imu gyro"}},
+       {"r.textproto:13:", "no inertial sensor is called \"imo\"", "use one of imu gyro"}},
       {good + column("imu", "GYRO_X", "b", "RADIAN_PER_SECOND"),
-       {"r.textproto:14:", "GYRO_X of inertial sensor 'imu' has two columns", "keep one"}},
+       {"r.textproto:14:", "GYRO_X of inertial sensor \"imu\" has two columns", "keep one"}},
       {good + column("imu", "GYRO_Y", "a", "RADIAN_PER_SECOND"),
-       {"r.textproto:14:", "column 'a' is read for two axes"}},
+       {"r.textproto:14:", "column \"a\" is used for two axes"}},
       {column("imu", "GYRO_X", "a", "STANDARD_GRAVITY"),
-       {"no gyroscope reads", "RADIAN_PER_SECOND, DEGREE_PER_SECOND or COUNT"}},
+       {"no gyroscope measures", "RADIAN_PER_SECOND, DEGREE_PER_SECOND or COUNT"}},
       {column("imu", "ACCEL_X", "a", "DEGREE_PER_SECOND"),
-       {"no accelerometer reads", "METER_PER_SECOND_SQUARED, STANDARD_GRAVITY or COUNT"}},
+       {"no accelerometer measures", "METER_PER_SECOND_SQUARED, STANDARD_GRAVITY or COUNT"}},
       {column("gyro", "ACCEL_X", "a", "STANDARD_GRAVITY"),
-       {"'gyro' has no accelerometer", "add accelerometer { }"}},
-      {column("gyro", "GYRO_X", "a", "COUNT"), {"counts_per_rad_per_s", "gyroscope", "'gyro'"}},
-      {"inertial { sensor: \"imu\" axis: GYRO_X column: \"a\" }", {"has no unit", "write unit:"}},
+       {"\"gyro\" has no accelerometer", "add accelerometer { }"}},
+      {column("gyro", "GYRO_X", "a", "COUNT"), {"counts_per_rad_per_s", "gyroscope", "\"gyro\""}},
+      {"inertial { sensor: \"imu\" axis: GYRO_X column: \"a\" }", {"has no unit", "Write unit:"}},
       {"inertial { sensor: \"imu\" axis: GYRO_X unit: COUNT }", {"needs the column's name"}},
       {"inertial { sensor: \"imu\" column: \"a\" unit: COUNT }",
-       {"no axis of an inertial sensor", "ACCEL_Z"}},
+       {"not an axis of an inertial sensor", "ACCEL_Z"}},
       {"inertial { sensor: \"imu\" axis: 9 column: \"a\" unit: COUNT }",
-       {"no axis of an inertial sensor"}},
-      {"inertial { axis: GYRO_X column: \"a\" unit: COUNT }", {"is called ''", "use one of"}},
+       {"not an axis of an inertial sensor"}},
+      {"inertial { axis: GYRO_X column: \"a\" unit: COUNT }", {"is called \"\"", "use one of"}},
   };
   for (const auto& [columns, parts] : cases) {
     SCOPED_TRACE(columns);

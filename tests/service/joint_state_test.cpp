@@ -265,19 +265,20 @@ TEST_F(Bag, IsRefusedInOneSentence) {
     return refusal([&] { (void)import_recording(path, with); });
   };
   expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
-               {"names.mcap: no joint is called '1'", "'2'", "'x'", "recording { time {",
+               {"names.mcap: no joint is called \"1\"", "\"2\"", "\"x\"", "recording { time {",
                 "angle { hinge: \"1\""});
   Rig cart = load_rig(config("rig-cartpole.textproto"));
   expect_parts(refused(write("cart.mcap", swing("x", "2")), cart),
-               {"cart.mcap: no joint is called '" + cart.mechanism.hinges[0].name + "'",
+               {"cart.mcap: no joint is called \"" + cart.mechanism.hinges[0].name + "\"",
                 "recording { position {", "unit: METER"});
   expect_parts(refused(write("volt.mcap", swing("1", "2")), rig("V")),
-               {"volt.mcap: ", "hinge '1'", "in V", "JOINT.effort"});
+               {"volt.mcap: ", "hinge \"1\"", "in V", "JOINT.effort"});
   expect_parts(refused(write("two.mcap", swing("1", "2"), {"/a", "/b"}), rig()),
-               {"two.mcap: ", "'/a', '/b'", "keep one"});
+               {"two.mcap: ", "\"/a\", \"/b\"", "keep one"});
   std::vector<JointState> silent = swing("1", "2");
   silent[250].efforts.clear();
-  expect_parts(refused(write("silent.mcap", silent), rig()), {"silent.mcap: '1.effort', row 251"});
+  expect_parts(refused(write("silent.mcap", silent), rig()),
+               {"silent.mcap: \"1.effort\", row 251"});
   std::vector<JointState> back = swing("1", "2");
   std::swap(back[10].stamp_ns, back[11].stamp_ns);
   expect_parts(refused(write("back.mcap", back), rig()), {"back.mcap: ", "time runs backwards"});

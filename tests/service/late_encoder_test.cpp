@@ -120,7 +120,7 @@ TEST(LateEncoder, IsNotSimulatedAheadOfTime) {
     const Rig rig =
         is_first ? late_rig("delay { value: -1e-3 }", "") : late_rig("", "delay { value: -1e-3 }");
     expect_parts(refusal([&] { (void)run_of(rig, ""); }),
-                 {"r.textproto", is_first ? "'1'" : "'tilt'", "below 0", "0 or more"});
+                 {"r.textproto", is_first ? "\"1\"" : "\"tilt\"", "negative delay", "0 or more"});
   }
 }
 

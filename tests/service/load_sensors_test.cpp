@@ -161,21 +161,22 @@ TEST(LoadSensors, RefuseWhatTheyCannotBe) {
            " }\n";
   };
   expect_parts(refused("torque_sensor { name: \"s\" hinge: \"9\" }", ""),
-               {"r.textproto:", "no joint that moves is called '9'", "1, 2"});
+               {"r.textproto:", "no moving joint is called \"9\"", "1, 2"});
   expect_parts(refused("torque_sensor { name: \"s\" hinge: \"2\" of: MOTOR }", ""),
-               {"'s'", "motor of hinge '2'", "of: JOINT"});
-  expect_parts(refused("torque_sensor { name: \"A\" hinge: \"2\" }", ""), {"'A'", "taken"});
+               {"\"s\"", "motor of hinge \"2\"", "of: JOINT"});
+  expect_parts(refused("torque_sensor { name: \"A\" hinge: \"2\" }", ""),
+               {"\"A\"", "already used"});
   expect_parts(refused("force_torque_sensor { name: \"w\" hinge: \"2\" }", ""),
-               {"'w' reads nothing", "moment { } or force { }"});
+               {"\"w\" measures nothing", "moment { } or force { }"});
   expect_parts(refused(current, column("x", "TORQUE", "NEWTON_METER")),
-               {"no sensor of torques is called 'x'", "use one of s"});
-  expect_parts(refused(current, column("s", "FORCE_X", "NEWTON")), {"no axis of sensor 's'"});
-  expect_parts(refused(wrist, column("w", "TORQUE", "NEWTON")), {"no axis of sensor 'w'"});
+               {"no torque or force/torque sensor is called \"x\"", "use one of s"});
+  expect_parts(refused(current, column("s", "FORCE_X", "NEWTON")), {"not an axis of sensor \"s\""});
+  expect_parts(refused(wrist, column("w", "TORQUE", "NEWTON")), {"not an axis of sensor \"w\""});
   expect_parts(refused(wrist, column("w", "MOMENT_X", "NEWTON_METER")), {"has no moment { }"});
-  expect_parts(refused(current, column("s", "TORQUE", "AMPERE")), {"torque_per_A", "'s'"});
-  expect_parts(refused(current, column("s", "TORQUE", "COUNT")), {"counts_per_unit", "'s'"});
+  expect_parts(refused(current, column("s", "TORQUE", "AMPERE")), {"torque_per_A", "\"s\""});
+  expect_parts(refused(current, column("s", "TORQUE", "COUNT")), {"counts_per_unit", "\"s\""});
   expect_parts(refused(current, column("s", "TORQUE", "NEWTON")),
-               {"another kind of unit", "NEWTON_METER, AMPERE or COUNT"});
+               {"a unit of another quantity", "NEWTON_METER, AMPERE or COUNT"});
   expect_parts(refused(wrist, column("w", "FORCE_X", "NEWTON_METER")), {"NEWTON or COUNT"});
   expect_parts(refused(current, column("s", "TORQUE", "NEWTON_METER") +
                                     column("s", "TORQUE", "NEWTON_METER")),

@@ -350,8 +350,9 @@ TEST(LoopCalibration, ASimulationThroughAChangePointIsRefusedByTime) {
   const std::string told = test_support::refusal(
       [&] { (void)simulate(rig, scenario, 1e-4, nullptr, Integrator::kPhysical); });
   expect_parts(told, {"flat.textproto: at 0.",
-                      " s of the scenario the loops pass a change point, at which their joints can "
-                      "go on in two ways; begin or drive the rig so that it stays away from it"});
+                      " s of the scenario the loops pass a singular configuration (change point), "
+                      "from which the motion can continue in two ways. Start or drive the rig so "
+                      "that it avoids this configuration"});
 }
 
 }  // namespace

@@ -118,8 +118,8 @@ TEST(McapRecording, TellsWhatItsNumbersCannotBe) {
   };
   EXPECT_EQ(import_recording(write("a.mcap", 0.0, 1e5, 1000), furuta()).summary.rows, 300);
   expect_parts(refused(write("b.mcap", 0.0, -1.1e5, 1000)), {"b.mcap", "-110e3 ppm", "export"});
-  expect_parts(refused(write("c.mcap", 0.0, 0.0, 9)), {"c.mcap", "9e-6 s apart", "closer"});
-  expect_parts(refused(write("d.mcap", 0.0, 0.0, 600'000)), {"d.mcap", "0.6 s apart", "too far"});
+  expect_parts(refused(write("c.mcap", 0.0, 0.0, 9)), {"c.mcap", "9e-6 s", "shorter"});
+  expect_parts(refused(write("d.mcap", 0.0, 0.0, 600'000)), {"d.mcap", "0.6 s", "too long"});
 }
 
 // Across a few missing samples the recording continues, without readings.
@@ -173,7 +173,7 @@ TEST(McapRecording, WhatAHandHeldIsLeftOut) {
   EXPECT_EQ(imported.summary.held_rows, 250);
   EXPECT_EQ(imported.summary.dropped_rows, 0);
   ASSERT_FALSE(imported.summary.notes.empty());
-  expect_parts(imported.summary.notes[0], {"250 rows", "let go"});
+  expect_parts(imported.summary.notes[0], {"250 rows", "release"});
 
   // A driven scenario does not wait for a release: everything counts.
   write_recording(folder.file("pulse.mcap"), 500, 0, 0, {{0.0, "settling"}, {0.1, "running"}});
@@ -181,7 +181,7 @@ TEST(McapRecording, WhatAHandHeldIsLeftOut) {
 
   write_recording(folder.file("held.mcap"), 500, 0, 0, {release.begin(), release.end() - 1});
   expect_parts(refusal([&] { (void)import_recording(folder.file("held.mcap"), furuta()); }),
-               {"held.mcap", "never let go"});
+               {"held.mcap", "never released"});
 }
 
 // A recording cut off by a crash is usable: the intact part is read, and a note says so.
@@ -206,7 +206,7 @@ TEST(McapRecording, WhatCannotBeUsedIsRefusedByName) {
   write_recording(run, 500);
   expect_parts(
       refusal([&] { (void)import_recording(run, load_rig(config("rig-pendulum.textproto"))); }),
-      {run, "no hinge 'pivot'", "'2' '1'", "rig file"});
+      {run, "no hinge \"pivot\"", "\"2\" \"1\"", "rig file"});
   const std::string brief = folder.file("brief.mcap");
   write_recording(brief, 9);
   expect_parts(refusal([&] { (void)import_recording(brief, furuta()); }), {brief, "too short"});

@@ -126,14 +126,14 @@ TEST(Mjcf, ThePoseOfTheFileIsThatAtRef) {
 
 TEST(Mjcf, WhatARigFileCannotSayIsTold) {
   const RigText rig = convert(kModel);
-  EXPECT_TRUE(has_note(rig, "actuator 'servo' is of type position"));
+  EXPECT_TRUE(has_note(rig, "actuator \"servo\" is of type position"));
   std::string text = kModel;
   text.replace(text.find("</actuator>"), 11,
                "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\" "
                "polycoef=\"0 1 0.5 0 0\"/></equality>"
                "<tendon><fixed name=\"rope\"/></tendon>");
   EXPECT_TRUE(has_note(convert(text), "constraint of line"));
-  EXPECT_TRUE(has_note(convert(text), "tendon 'rope' is left out"));
+  EXPECT_TRUE(has_note(convert(text), "tendon \"rope\" is left out"));
 }
 
 std::string with_equality(const std::string& joint) {
@@ -169,15 +169,15 @@ TEST(Mjcf, WhatFollowsNoOtherInProportionIsLeftOut) {
         R"(<joint name="c" joint1="yaw" joint2="pitch" polycoef="1"/>)",
         R"(<joint name="c" joint1="yaw" joint2="yaw"/>)", R"(<weld name="c" body1="upper"/>)"}) {
     const RigText rig = convert(with_equality(joint));
-    EXPECT_TRUE(has_note(rig, "constraint 'c' is neither")) << joint;
+    EXPECT_TRUE(has_note(rig, "constraint \"c\" is neither")) << joint;
     EXPECT_TRUE(parse_rig("r", rig.text).mechanism.couplings.empty()) << joint;
   }
   const RigText twice = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="yaw" joint2="pitch"/>)"));
-  EXPECT_TRUE(has_note(twice, "constraint 'c' is neither"));
+  EXPECT_TRUE(has_note(twice, "constraint \"c\" is neither"));
   const RigText circle = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="reach" joint2="yaw"/>)"));
-  EXPECT_TRUE(has_note(circle, "constraint 'c' is neither"));
+  EXPECT_TRUE(has_note(circle, "constraint \"c\" is neither"));
   EXPECT_EQ(parse_rig("r", circle.text).mechanism.couplings.size(), 1U);
   EXPECT_EQ(parse_rig("r", twice.text).mechanism.couplings.size(), 1U);
 }
@@ -211,7 +211,7 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
   // With a tilted axis one point is not a revolute joint.
   std::string askew = text;
   askew.replace(askew.rfind("0 1 0"), 5, "0 1 1");
-  EXPECT_TRUE(has_note(convert(askew), "constraint 'end' is neither"));
+  EXPECT_TRUE(has_note(convert(askew), "constraint \"end\" is neither"));
 }
 
 struct Fault {
@@ -239,28 +239,30 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Fault{"NoMujoco", "<mujoco model=\"arm\">", "<robot><mujoco>", "arm.xml:"},
         Fault{"NoInertial", "<inertial pos=\"0.1 0 0\" mass=\"2\"", "<geom size=\"0.1\"",
-              "arm.xml:17: body 'upper' has no <inertial>: its mass is that of its shapes; let"},
+              "arm.xml:17: body \"upper\" has no <inertial>, so its mass would be computed from "
+              "geometry"},
         Fault{"FromShapes", "angle=\"degree\"", "inertiafromgeom=\"true\"",
-              "has an <inertial> that does not count (inertiafromgeom)"},
+              "has an <inertial> that the file ignores (inertiafromgeom)"},
         Fault{"Ball", "<joint type=\"slide\"", "<joint type=\"ball\"",
-              "arm.xml:23: a joint is of type ball; rigcal reads hinge, slide and free ones"},
+              "arm.xml:23: a joint is of type ball; supported are hinge, slide and free"},
         Fault{"FreeBelow", "<joint type=\"slide\" name=\"reach\" axis=\"2 0 0\" range=\"0 0.3\"/>",
-              "<freejoint/>", "arm.xml:23: body 'body1' is free and must hang from the world"},
-        Fault{"Class", "childclass=\"light\"", "childclass=\"heavy\"", "names class 'heavy'"},
+              "<freejoint/>",
+              "arm.xml:23: body \"body1\" has a free joint, so it must be a child of the world"},
+        Fault{"Class", "childclass=\"light\"", "childclass=\"heavy\"", "refers to class \"heavy\""},
         Fault{"Include", "<worldbody>", "<include file=\"x.xml\"/><worldbody>",
-              "arm.xml:12: <include> stands for what is elsewhere"},
+              "arm.xml:12: <include> refers to generated or external content"},
         Fault{"Balance", "angle=\"degree\"", "balanceinertia=\"true\"",
               "arm.xml:2: balanceinertia changes the masses"},
         Fault{"TotalMass", "angle=\"degree\"", "settotalmass=\"3\"", "settotalmass changes"},
         Fault{"Global", "angle=\"degree\"", "coordinate=\"global\"", "arm.xml:2: global coord"},
         Fault{"Euler", "eulerseq=\"XYZ\"", "eulerseq=\"XYW\"", "is not three of xyzXYZ"},
         Fault{"NoNumber", "mass=\"2\"", "mass=\"2kg\"", "is not a finite number"},
-        Fault{"NegativeMass", "mass=\"2\"", "mass=\"-2\"", "a mass below zero"},
+        Fault{"NegativeMass", "mass=\"2\"", "mass=\"-2\"", "a negative mass"},
         Fault{"SixNumbers", "0.0015 1e-4 0 -1e-4", "0.0015", "needs 6 numbers"},
-        Fault{"NoAxis", "axis=\"2 0 0\"", "axis=\"0 0 0\"", "an axis of no direction"},
-        Fault{"Quat", "quat=\"1 0 0 1\"", "quat=\"0 0 0 0\"", "a quat of no length"},
-        Fault{"Gravity", "0 0 -9.79", "0 -9.79 1", "arm.xml: gravity points more than 86 degrees"},
-        Fault{"Twice", "name=\"upper\"", "name=\"column\"", "body 'column' is there twice"}),
+        Fault{"NoAxis", "axis=\"2 0 0\"", "axis=\"0 0 0\"", "a zero axis"},
+        Fault{"Quat", "quat=\"1 0 0 1\"", "quat=\"0 0 0 0\"", "a zero quat"},
+        Fault{"Gravity", "0 0 -9.79", "0 -9.79 1", "arm.xml: gravity deviates by more than 86°"},
+        Fault{"Twice", "name=\"upper\"", "name=\"column\"", "body \"column\" is defined twice"}),
     [](const auto& entry) { return entry.param.name; });
 
 TEST(Mjcf, NothingThatMovesIsTold) {

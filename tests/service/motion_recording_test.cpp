@@ -106,7 +106,7 @@ TEST_P(ComputedMotion, OfAnEstimateIsReadBack) {
     ASSERT_EQ(imported.recording.segments.size(), 1U);
     expect_states(imported.recording.segments.front(), states, rig);
     ASSERT_FALSE(imported.summary.notes.empty());
-    expect_parts(imported.summary.notes.back(), {"estimates of a model"});
+    expect_parts(imported.summary.notes.back(), {"estimates from a model"});
   }
 }
 
@@ -142,12 +142,12 @@ TEST(StateRecording, WithoutAnglesOrOfAnotherRigIsRefused) {
   write_state_recording(folder.file("rates.mcap"), rig.mechanism, states, state_quantities("rate"));
   for (const char* name : {"rates.csv", "rates.mcap"}) {
     expect_parts(refusal([&] { (void)import_recording(folder.file(name), rig); }),
-                 {name, "joint '1'", "--only angle"});
+                 {name, "joint \"1\"", "--only angle"});
   }
   write_state_recording(folder.file("states.mcap"), rig.mechanism, states, all_quantities());
   const Rig other = load_rig(config("rig-pendulum.textproto"));
   expect_parts(refusal([&] { (void)import_recording(folder.file("states.mcap"), other); }),
-               {"states.mcap", "tells of no joint", "estimated with"});
+               {"states.mcap", "has no data for the joints", "estimated with"});
 }
 
 /// Output as of rigcal-sim --truth, held for ten rows.
@@ -185,7 +185,7 @@ TEST(TruthRecording, OfAnotherRigOrHeldToTheEndIsRefused) {
                  (void)import_recording(folder.file("truth.csv"),
                                         load_rig(config("rig-furuta.textproto")));
                }),
-               {"truth.csv", "held to the end"});
+               {"truth.csv", "never released"});
   expect_parts(refusal([&] {
                  (void)import_recording(folder.file("truth.csv"),
                                         load_rig(config("rig-pendulum.textproto")));

@@ -71,15 +71,15 @@ TEST_F(ParameterValuesFile, BecomeTheRigs) {
 }
 
 TEST_F(ParameterValuesFile, AreRefusedWithFileAndField) {
-  expect_parts(refused("pivot.b", "pivot.bb"), {"r.json: parameters[1].name: ", "'pivot.bb'"});
+  expect_parts(refused("pivot.b", "pivot.bb"), {"r.json: parameters[1].name: ", "\"pivot.bb\""});
   expect_parts(refused("N·m·s/rad", "N·s/m"),
                {"r.json: parameters[1].unit: ", "N·s/m", "N·m·s/rad"});
   expect_parts(refused("1.25e-4", "-1"), {"r.json: parameters[1].value: ", "[0, inf]"});
   expect_parts(refused("1.25e-4", "\"NaN\""), {"r.json: parameters[1].value: ", "finite"});
-  expect_parts(refused("\"value\": 1.25e-4", "\"mean\": 1"), {"parameters[1].value: is missing"});
+  expect_parts(refused("\"value\": 1.25e-4", "\"mean\": 1"), {"parameters[1].value: missing"});
   expect_parts(refused("\"name\": \"pivot.b\"", "\"name\": 3"), {"parameters[1].name: "});
-  expect_parts(refused("\"parameters\": [", "\"values\": ["), {"r.json: parameters: holds none"});
-  expect_parts(refused("{", "["), {"r.json: is no JSON"});
+  expect_parts(refused("\"parameters\": [", "\"values\": ["), {"r.json: parameters: empty"});
+  expect_parts(refused("{", "["), {"r.json: not JSON"});
 }
 
 // Tied values must satisfy the rig file's ties as well.

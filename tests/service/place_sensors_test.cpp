@@ -265,20 +265,21 @@ TEST(PlaceSensors, RefuseWhatTheyCannotBe) {
            " column: \"c\" unit: " + unit + " }\n";
   };
   expect_parts(refused_places("position_sensor { name: \"p\" body: \"ground\" }", ""),
-               {"r.textproto:", "the ground does not move"});
+               {"r.textproto:", "cannot be on the ground"});
   expect_parts(refused_places("distance_sensor { name: \"p\" body: \"C\" }", ""),
-               {"no body is called 'C'"});
+               {"no body is called \"C\""});
   expect_parts(
       refused_places("position_sensor { name: \"p\" body: \"A\" x_axis { x: 1 } y_axis { x: 2 } }",
                      ""),
-      {"'p'", "parallel"});
-  expect_parts(refused_places("distance_sensor { name: \"A\" body: \"A\" }", ""), {"'A'", "taken"});
+      {"\"p\"", "parallel"});
+  expect_parts(refused_places("distance_sensor { name: \"A\" body: \"A\" }", ""),
+               {"\"A\"", "already used"});
   expect_parts(refused_places(kWire, column("x", "DISTANCE", "METER")),
-               {"no sensor of places is called 'x'", "use one of wire"});
+               {"no position or distance sensor is called \"x\"", "use one of wire"});
   expect_parts(refused_places("", column("x", "X", "METER")), {"add position_sensor"});
-  expect_parts(refused_places(kWire, column("wire", "X", "METER")), {"write axis: DISTANCE"});
+  expect_parts(refused_places(kWire, column("wire", "X", "METER")), {"Write axis: DISTANCE"});
   expect_parts(refused_places(kCamera, column("camera", "DISTANCE", "METER")),
-               {"write axis: X, Y or Z"});
+               {"Write axis: X, Y or Z"});
   expect_parts(refused_places(kWire, column("wire", "DISTANCE", "COUNT")), {"counts_per_m"});
   expect_parts(refused_places(kWire, column("wire", "DISTANCE", "UNIT_UNSPECIFIED")),
                {"has no unit", "METER, MILLIMETER or COUNT"});

@@ -68,7 +68,7 @@ TEST(SwingUpPlan, IsRefusedWhereItWasAskedFor) {
                                (void)design_experiment(today, {.kind = service::PlanKind::kSwingUp},
                                                        "plan.textproto");
                              }),
-                             {"--kind swing-up", "no pendulum", "leave --kind out"});
+                             {"--kind swing-up", "no pendulum", "Leave out --kind"});
 }
 
 TEST(SwingUpPlan, HoldsGainsToWhatTheyMayBe) {

@@ -151,16 +151,15 @@ TEST_F(Calibrated, ThatIsNoneIsRefused) {
     return refusal(
         [&] { (void)read_result(folder_->write("bad.json", replaced(text, from, to))); });
   };
-  expect_parts(refused("{\n \"rig\"", "[\n \"rig\""), {"bad.json: is no result"});
-  expect_parts(refused("\"rigText\"", "\"riggText\""),
-               {"bad.json: provenance.rigText: is missing"});
+  expect_parts(refused("{\n \"rig\"", "[\n \"rig\""), {"bad.json: not a result"});
+  expect_parts(refused("\"rigText\"", "\"riggText\""), {"bad.json: provenance.rigText: missing"});
   expect_parts(refused("\"fromS\": \"-Infinity\"", "\"fromS\": 7"), {"recordings[0]: fromS"});
-  expect_parts(refused("\"command\": \"calibrate\"", "\"command\": 3"), {"bad.json: is no result"});
+  expect_parts(refused("\"command\": \"calibrate\"", "\"command\": 3"), {"bad.json: not a result"});
   const ProgramRun wrong =
       run("repeat " + folder_->write("val.json", replaced(text, "\"command\": \"calibrate\"",
                                                           "\"command\": \"validate\"")));
   EXPECT_EQ(wrong.exit_code, 1);
-  expect_parts(wrong.err, {"val.json: is a result of 'rigcal validate'"});
+  expect_parts(wrong.err, {"val.json: is a result of \"rigcal validate\""});
 }
 
 // Every command that writes JSON includes date, version and hashes.
@@ -183,7 +182,7 @@ TEST(UtcDate, HonoursSourceDateEpoch) {
   ::setenv("SOURCE_DATE_EPOCH", "1763842500", 1);
   EXPECT_EQ(utc_date(), "2025-11-22T20:15:00Z");
   ::setenv("SOURCE_DATE_EPOCH", "soon", 1);
-  expect_parts(refusal([] { (void)utc_date(); }), {"SOURCE_DATE_EPOCH: 'soon'", "unset"});
+  expect_parts(refusal([] { (void)utc_date(); }), {"SOURCE_DATE_EPOCH: \"soon\"", "unset"});
   ::unsetenv("SOURCE_DATE_EPOCH");
   EXPECT_EQ(utc_date().size(), 20U);
 }

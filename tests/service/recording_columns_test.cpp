@@ -154,14 +154,14 @@ TEST(RecordingKinds, WhatIsNoRecordingSaysWhatToDo) {
   folder.write("run.json", "\n {\"rig\": \"r\", \"version\": \"1\"}");
   const Rig rig = load_rig(config("rig-furuta.textproto"));
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.parquet"), rig); }),
-               {"run.parquet: is a Parquet file", "to_csv"});
+               {"run.parquet: Parquet files are not supported", "to_csv"});
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.json"), rig); }),
-               {"run.json: is JSON", "--parameters"});
+               {"run.json: JSON, such as a result", "--parameters"});
   for (const char* command :
        {"info ", "init --kind pendulum --out x.textproto --from ", "export --out x.csv "}) {
     const ProgramRun run = run_rigcal(command + folder.file("run.parquet"));
     EXPECT_EQ(run.exit_code, 1);
-    expect_parts(run.err, {"run.parquet: is a Parquet file", "to_csv"});
+    expect_parts(run.err, {"run.parquet: Parquet files are not supported", "to_csv"});
   }
 }
 

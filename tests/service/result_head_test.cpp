@@ -21,7 +21,7 @@ TEST(ResultHead, TellsWhatAResultIsOf) {
   const ResultHead head = read_result_head(folder.write("c.json", kCompared));
   EXPECT_EQ(head.command, "compare");
   EXPECT_EQ(head.recordings, (std::vector<std::string>{"run 1.csv"}));
-  EXPECT_EQ(name_of_result(head), "a result of 'rigcal compare' 0.1.0 of 2026-11-24T10:50:07Z");
+  EXPECT_EQ(name_of_result(head), "a result of \"rigcal compare\" 0.1.0 of 2026-11-24T10:50:07Z");
 }
 
 // The command is checked before other fields are read, which may not be a calibration's.
@@ -29,7 +29,7 @@ TEST(ResultHead, OnlyCalibrationsAreRepeated) {
   const TemporaryFolder folder;
   const ProgramRun run = run_rigcal("repeat " + folder.write("c.json", kCompared));
   EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"c.json: is a result of 'rigcal compare'",
+  expect_parts(run.err, {"c.json: is a result of \"rigcal compare\"",
                          "only results of \"rigcal "
                          "calibrate\" and of jobs",
                          "rigcal compare run 1.csv --rig t1.textproto"});
@@ -40,16 +40,16 @@ TEST(ResultHead, InfoPrintsIt) {
   const TemporaryFolder folder;
   const ProgramRun run = run_rigcal("info " + folder.write("c.json", kCompared));
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"a result of 'rigcal compare'", "pendulum (t1.textproto)", "run 1.csv",
+  expect_parts(run.out, {"a result of \"rigcal compare\"", "pendulum (t1.textproto)", "run 1.csv",
                          "Take viscous."});
 }
 
 TEST(ResultHead, WhatIsNoResultSaysWhatToGive) {
   const TemporaryFolder folder;
   expect_parts(refusal([&] { (void)read_result_head(folder.write("a.json", "{\"a\": 1}")); }),
-               {"a.json: is no result of rigcal", "--json"});
+               {"a.json: not a result of rigcal", "--json"});
   expect_parts(refusal([&] { (void)read_result_head(folder.write("b.json", "{\"a\": ")); }),
-               {"b.json: is no JSON", "--json"});
+               {"b.json: not JSON", "--json"});
 }
 
 }  // namespace

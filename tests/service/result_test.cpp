@@ -386,7 +386,7 @@ TEST(DescribeMisfit, WarnsOfAHingeWhoseMotionIsNotExplained) {
   calibration.simulation.front().rmse = 0.5;  // for a motion of 1/√2
   ASSERT_EQ(describe_misfit(calibration).size(), 1U);
   expect_parts(describe_misfit(calibration).front(),
-               {"does not follow", "71 % of the motion", "unit"});
+               {"does not reproduce", "71 % of the motion", "unit"});
 }
 
 estimator::Calibration judged_calibration() {
@@ -441,7 +441,8 @@ TEST(ResultTable, BeginsWithTheVerdict) {
   EXPECT_EQ(text.find("The model does not hold: pieces disagree (Q 412 on 60).\n"), 0U) << text;
   expect_parts(text, {"from noise only 0.0011e-3", "well-identified combinations", "B.J_zz / 1.K",
                       "kg·m²/(N·m/V)", "Converged"});
-  calibration.verdict = {estimator::VerdictKind::kExplainsNothing, "the model explains nothing"};
+  calibration.verdict = {estimator::VerdictKind::kExplainsNothing,
+                         "the model does not fit the data"};
   expect_parts(format_calibration(calibration, 0.25), {"NO RESULT"});
 }
 
@@ -454,7 +455,7 @@ TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
                {"Pieces disagree", "B.J_zz by piece", "all together",
                 "from the scatter between pieces", "Well-identified combinations", "B.J_zz / 1.K"});
   EXPECT_EQ(without_scripts(html).find("nan"), std::string::npos);
-  expect_parts(html, {"standard deviations wide to either side (B.J_zz)"});
+  expect_parts(html, {"standard deviations wide (B.J_zz)"});
   EXPECT_EQ(calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),
             std::string::npos);
 }

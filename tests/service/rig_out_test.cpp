@@ -258,7 +258,7 @@ TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
                                     .headline = "h"});
   EXPECT_EQ(at(read(written), "rod.J_xx").value, 0.012);
   ASSERT_EQ(written.notes.size(), 1U);
-  expect_parts(written.notes[0], {"rod.J_xx: follows from the others"});
+  expect_parts(written.notes[0], {"rod.J_xx: is tied to other parameters"});
 }
 
 // The links of a chain become separate bodies.

@@ -220,7 +220,8 @@ TEST(RobotRoundTrip, MomentsThatNothingSeesAreRaisedToThoseOfABody) {
     EXPECT_TRUE(estimator::is_possible_inertia(link->inertial->inertia));
     EXPECT_NEAR(link->inertial->inertia(2, 2), zz, 1e-12);
     const bool told = std::ranges::any_of(robot.notes, [](const std::string& note) {
-      return note.find("were raised to those of a body that can exist") != std::string::npos;
+      return note.find("were raised to make the inertia physically consistent") !=
+             std::string::npos;
     });
     EXPECT_EQ(told, zz == 0.05);
   }
@@ -278,7 +279,7 @@ TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
   const auto told = [](const std::string& rig) {
     const Robot robot = robot_of(parse_rig("r", rig));
     return std::ranges::count_if(robot.notes, [](const std::string& note) {
-      return note.find("body 'bob' is held back by the air") != std::string::npos;
+      return note.find("body \"bob\" has air drag") != std::string::npos;
     });
   };
   EXPECT_EQ(told(text), 1);

@@ -53,7 +53,7 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
   expect_parts(refusal_of("duration_s: 1\npulse { motor: \"1\" command: 1 width_s: 0 }"),
                {"s.textproto:2:", "width_s"});
   expect_parts(refusal_of("duration_s: 1\ninitial { hinge: \"x\" }\nrelease { }"),
-               {"s.textproto:2:", "no hinge 'x'"});
+               {"s.textproto:2:", "no hinge \"x\""});
   expect_parts(refusal_of("duration_s: 1\nmultisine { motor: \"1\" }"),
                {"s.textproto:2:1", "sine"});
   expect_parts(refusal_of("duration_s: 1\nswing_up { motor: \"1\" pendulum: \"3\" }"),

@@ -95,7 +95,7 @@ TEST(ParameterEdits, RefuseWhatMakesNoSense) {
     return refusal([&] { apply_edits(edits, rig.mechanism); });
   };
   expect_parts(refusal_of({{}, {}, {"A.Jzz"}}), {"--fix A.Jzz", "did you mean A.J_zz"});
-  expect_parts(refusal_of({{"A.J_zz=x"}, {}, {}}), {"--start", "'x' is not a number"});
+  expect_parts(refusal_of({{"A.J_zz=x"}, {}, {}}), {"--start", "\"x\" is not a number"});
   expect_parts(refusal_of({{"A.J_zz"}, {}, {}}), {"--start", "not a number", "A.J_zz=VALUE"});
   expect_parts(refusal_of({{"A.J_zz=-1"}, {}, {}}), {"outside its bounds"});
 }

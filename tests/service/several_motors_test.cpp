@@ -167,9 +167,9 @@ TEST(SeveralMotors, AreMissedInARecordingOfOthers) {
   const auto refused = [&](const std::string& name) {
     return refusal([&] { (void)import_recording(folder.file(name), arm()); });
   };
-  expect_parts(refused("one.mcap"), {"one.mcap: holds commands of elbow", "motor on 'shoulder'"});
-  expect_parts(refused("other.mcap"), {"commands of elbow,wrist", "motor on 'shoulder'"});
-  expect_parts(refused("none.mcap"), {"one command that names no motor", "'shoulder'"});
+  expect_parts(refused("one.mcap"), {"one.mcap: has commands of elbow", "motor on \"shoulder\""});
+  expect_parts(refused("other.mcap"), {"commands of elbow,wrist", "motor on \"shoulder\""});
+  expect_parts(refused("none.mcap"), {"one command of an unnamed motor", "\"shoulder\""});
 }
 
 // From the recording to both gains, which start a fifth and a third off.

@@ -141,7 +141,7 @@ TEST(Simulation, RefusesAStepThatDoesNotDivideThePeriod) {
 TEST(Simulation, RefusesMoreSamplesAndStepsThanAnybodyCanKeep) {
   const Scenario long_run = scenario_of("duration_s: 9000 rate_hz: 10000 release { }");
   expect_parts(refusal([&] { (void)simulate(pendulum(), long_run, 1e-4); }),
-               {"duration_s", "samples", "20e6 are the most", "rate_hz"});
+               {"duration_s", "samples", "more than the limit of 20e6", "rate_hz"});
   const Scenario scenario = scenario_of("duration_s: 0.01 release { }");
   EXPECT_EQ(simulate(pendulum(), scenario, 1e-3).angles.rows(), 11);
   for (const double step : {1e-15, 0.0, -1e-3, std::nan("")}) {

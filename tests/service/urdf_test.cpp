@@ -122,13 +122,14 @@ TEST(Urdf, WhatCannotBeMimickedIsHeldOrMovesByItself) {
        {R"(<mimic joint="nothing"/>)", R"(<mimic joint="grip"/>)", R"(<mimic joint="wrist"/>)",
         R"(<mimic joint="slide" multiplier="0"/>)"}) {
     const RigText text = convert_urdf(with_mimic(mimic));
-    EXPECT_TRUE(has_urdf_note(text, "it is held at zero")) << mimic;
+    EXPECT_TRUE(has_urdf_note(text, "fixed at zero")) << mimic;
     const Rig rig = parse_rig("arm.textproto", text.text);
     EXPECT_TRUE(rig.mechanism.couplings.empty());
     EXPECT_EQ(rig.mechanism.welds.size(), 1U);
   }
   const RigText alone = convert_urdf(with_mimic(R"(<mimic joint="eye"/>)"));
-  EXPECT_TRUE(has_urdf_note(alone, "follows 'eye', which is left out: it moves by itself"));
+  EXPECT_TRUE(
+      has_urdf_note(alone, "mimics \"eye\", which is left out: it becomes an independent joint"));
   const Rig rig = parse_rig("arm.textproto", alone.text);
   EXPECT_TRUE(rig.mechanism.couplings.empty());
   EXPECT_EQ(rig.encoders.size(), 3U);
@@ -140,8 +141,8 @@ TEST(Urdf, WhatMimicsInACircleIsHeld) {
   const std::string own = "<limit lower=\"0\" upper=\"0.2\"";
   text.insert(text.find(own), R"(<mimic joint="grip"/>)");
   const RigText circle = convert_urdf(text);
-  EXPECT_TRUE(has_urdf_note(circle, "joint 'slide' mimics 'grip', which mimics it in turn"));
-  EXPECT_TRUE(has_urdf_note(circle, "joint 'grip' mimics 'slide', which is fixed"));
+  EXPECT_TRUE(has_urdf_note(circle, "joint \"slide\" mimics \"grip\", which mimics it in turn"));
+  EXPECT_TRUE(has_urdf_note(circle, "joint \"grip\" mimics \"slide\", which is fixed"));
   EXPECT_EQ(parse_rig("arm.textproto", circle.text).mechanism.hinge_count(), 1);
   std::string late = with_mimic(R"(<mimic joint="wrist"/>)");
   late.insert(late.find(own), R"(<mimic joint="grip"/>)");
@@ -166,11 +167,11 @@ TEST(Urdf, AxesAndPointsAreThoseOfAWorldWithYUp) {
 
 TEST(Urdf, WhatARigFileCannotSayIsTold) {
   const RigText rig = convert_urdf(kUrdfArm);
-  EXPECT_TRUE(has_urdf_note(rig, "'base' is the base and part of the ground"));
-  EXPECT_TRUE(has_urdf_note(rig, "joint 'eye' moves nothing that has mass"));
-  EXPECT_TRUE(has_urdf_note(rig, "'upper.arm' is called 'upper_arm'"));
-  EXPECT_TRUE(has_urdf_note(rig, "link 'ground' has an inertia that no body has"));
-  EXPECT_FALSE(has_urdf_note(rig, "'finger' has")) << "its inertia is possible";
+  EXPECT_TRUE(has_urdf_note(rig, "\"base\" is the fixed base"));
+  EXPECT_TRUE(has_urdf_note(rig, "joint \"eye\" moves no mass"));
+  EXPECT_TRUE(has_urdf_note(rig, "\"upper.arm\" is renamed to \"upper_arm\""));
+  EXPECT_TRUE(has_urdf_note(rig, "link \"ground\" has a physically inconsistent inertia"));
+  EXPECT_FALSE(has_urdf_note(rig, "\"finger\" has")) << "its inertia is possible";
 }
 
 // Simulators add such an inertia to the link to which it is fixed; it must be reported.
@@ -179,8 +180,8 @@ TEST(Urdf, AnInertiaWithoutMassIsTold) {
   text.replace(text.find("<link name=\"flange\"/>"), 22,
                "<link name=\"flange\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" "
                "izz=\"1\"/></inertial></link>");
-  EXPECT_TRUE(has_urdf_note(convert_urdf(text), "link 'flange' has an inertia and no mass"));
-  EXPECT_FALSE(has_urdf_note(convert_urdf(kUrdfArm), "has an inertia and no mass"));
+  EXPECT_TRUE(has_urdf_note(convert_urdf(text), "link \"flange\" has an inertia but no mass"));
+  EXPECT_FALSE(has_urdf_note(convert_urdf(kUrdfArm), "has an inertia but no mass"));
 }
 
 TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
@@ -248,7 +249,7 @@ TEST_P(FaultyUrdf, IsRefusedWithTheLine) {
 INSTANTIATE_TEST_SUITE_P(
     All, FaultyUrdf,
     ::testing::Values(
-        UrdfFault{"NotClosed", "</robot>", "", "is not XML: an element is not closed, or by"},
+        UrdfFault{"NotClosed", "</robot>", "", "is not XML: an element is not closed, or closed"},
         UrdfFault{"NoQuotes", "mass value=\"2\"", "mass value=2",
                   "is not XML: an attribute is not written NAME=\"VALUE\""},
         UrdfFault{"Macro", "<link name=\"flange\"/>", "<xacro:flange/><link name=\"flange\"/>",
@@ -257,27 +258,27 @@ INSTANTIATE_TEST_SUITE_P(
                   "arm.urdf:7: <mass value=\"2kg\"> is not a finite number"},
         UrdfFault{"NotANumber", "mass value=\"2\"", "mass value=\"nan\"", "is not a finite number"},
         UrdfFault{"TwoNumbers", "xyz=\"0 0 0.3\"", "xyz=\"0 0.3\"", "needs three numbers"},
-        UrdfFault{"NegativeMass", "mass value=\"2\"", "mass value=\"-2\"", "a mass below zero"},
+        UrdfFault{"NegativeMass", "mass value=\"2\"", "mass value=\"-2\"", "a negative mass"},
         UrdfFault{"UnknownLink", "<child link=\"upper.arm\"/>", "<child link=\"upper\"/>",
-                  "names link 'upper', which the file does not have"},
+                  "names link \"upper\", which the file does not have"},
         UrdfFault{"LinkTwice", "<link name=\"flange\"/>", "<link name=\"base\"/>",
-                  "is there twice"},
-        UrdfFault{"JointTwice", "joint name=\"eye\"", "joint name=\"slide\"", "is there twice"},
+                  "is defined twice"},
+        UrdfFault{"JointTwice", "joint name=\"eye\"", "joint name=\"slide\"", "is defined twice"},
         UrdfFault{"Type", "type=\"continuous\"", "type=\"planar\"",
-                  "joint 'eye' is of type planar"},
-        UrdfFault{"NoAxis", "xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "an axis of no direction"},
+                  "joint \"eye\" is of type planar"},
+        UrdfFault{"NoAxis", "xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "a zero axis"},
         UrdfFault{"TwoParents", "<child link=\"camera\"/>", "<child link=\"finger\"/>",
-                  "link 'finger' hangs from two joints, 'eye' and 'grip'"},
+                  "link \"finger\" is the child of two joints, \"eye\" and \"grip\""},
         UrdfFault{"TwoRoots", "<link name=\"camera\"/>",
-                  "<link name=\"camera\"/><link name=\"x\"/>", "both hang from nothing"},
-        UrdfFault{"Circle", "<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a circle"},
+                  "<link name=\"camera\"/><link name=\"x\"/>", "both have no parent"},
+        UrdfFault{"Circle", "<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a cycle"},
         UrdfFault{"NoChild", "<child link=\"camera\"/>", "", "has no <child link"}),
     [](const auto& entry) { return entry.param.name; });
 
 TEST(Urdf, ATableIsNoXml) {
   const std::string told = test_support::refusal([] { convert_urdf("t_s,q\n0,1\n"); });
-  test_support::expect_parts(told, {"is not XML: text stands where an element should; correct it, "
-                                    "or name a URDF or MJCF file"});
+  test_support::expect_parts(
+      told, {"is not XML: text in place of an element; correct it, or name a URDF or MJCF file"});
   EXPECT_EQ(told.find("XML_"), std::string::npos) << told;
 }
 

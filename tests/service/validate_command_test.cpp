@@ -72,7 +72,7 @@ TEST_F(ValidateCommand, TellsWhatItCannotUse) {
   };
   refused("--parameters fysical", {"--parameters", "fysical", "neither physical, shadow"});
   refused("--parameters gone.json", {"gone.json"});
-  refused("--parameters " + rig_, {"rig-pendulum.textproto: is no JSON"});
+  refused("--parameters " + rig_, {"rig-pendulum.textproto: not JSON"});
   refused("--window 1e-3", {"samples", "longer pieces"});
   refused("--window 0", {"--window"});
   refused("--window 0.03", {"too short", "longer --window"});
@@ -125,9 +125,9 @@ TEST_F(ValidateCommand, ComparesLaws) {
   refused("--laws viscous+wet", {"--laws", "\"wet\"", "viscous+dry"});
   refused("--laws dry,dry", {"--laws", "twice"});
   refused("--hinge 7", {"--hinge 7", "pivot"});
-  refused("--by recording", {"only one piece", "--by window"});
+  refused("--by recording", {"at least two pieces", "--by window"});
   refused("--by segment --window 1", {"--window", "--by window"});
-  refused("--window 60", {"--window 60", "only one piece", "shorter"});
+  refused("--window 60", {"--window 60", "at least two pieces", "shorter"});
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr double kNear = 1e-6;  // tolerance of equality [m] or [-]
 std::string name_of(const XMLElement& element) {
   const char* const name = element.Attribute("name");
   if (name == nullptr) return "of line " + std::to_string(element.GetLineNum());
-  return std::string("'").append(name).append("'");
+  return std::string("\"").append(name).append("\"");
 }
 
 /// Reads motors: force gear · (gain control + bias), bias proportional to speed.
@@ -52,12 +52,12 @@ class MotorReader {
   std::string add(const XMLElement& element) const {
     const std::string kind = element.Name();
     const bool general = kind == "general";
-    if (kind != "motor" && !general) return "is of type " + kind + ", no motor";
+    if (kind != "motor" && !general) return "is of type " + kind + ", which is not supported";
     const char* const on = element.Attribute("joint");
     const auto joint = std::ranges::find_if(
         robot_.joints, [&](const RobotJoint& j) { return on != nullptr && j.name == on; });
-    if (joint == robot_.joints.end()) return "drives no joint that is read";
-    if (joint->motor) return "is the second of joint '" + joint->name + "'";
+    if (joint == robot_.joints.end()) return "drives no imported joint";
+    if (joint->motor) return "is the second motor of joint \"" + joint->name + "\"";
     const auto first = [&](const char* name, double otherwise) {
       const auto found = numbers(element, name);
       return found.empty() ? otherwise : found.front();
@@ -65,8 +65,8 @@ class MotorReader {
     const double gear = first("gear", 1.0);
     double gain = gear, back = 0.0;
     if (general) {
-      if (word(element, "dyntype", "none") != "none") return "has dynamics of its own";
-      if (word(element, "gaintype", "fixed") != "fixed") return "has a gain that varies";
+      if (word(element, "dyntype", "none") != "none") return "has internal dynamics (dyntype)";
+      if (word(element, "gaintype", "fixed") != "fixed") return "has a variable gain (gaintype)";
       gain = gear * first("gainprm", 1.0);
       const std::string bias = word(element, "biastype", "none");
       if (bias != "none" && bias != "affine") return "has a bias that is not affine";
@@ -115,7 +115,7 @@ class ConstraintReader {
       const bool pair = k + 1 < connections.size() && belong(connections[k], connections[k + 1]);
       const bool added =
           pair ? add_hinge(connections[k], connections[k + 1]) : add_flat_hinge(connections[k]);
-      if (!added) leave_out("'" + connections[k].name + "'");
+      if (!added) leave_out("\"" + connections[k].name + "\"");
       k += pair ? 1 : 0;
     }
   }
@@ -124,8 +124,7 @@ class ConstraintReader {
   void leave_out(const std::string& name) const {
     robot_.notes.push_back(
         "constraint " + name +
-        " is neither a hinge between two bodies nor a joint that follows another "
-        "in proportion: left out");
+        " is neither a hinge between two bodies nor a linear joint coupling: left out");
   }
 
   /// Adds y − y₀ = c₀ + c₁ (x − x₀), with x₀ and y₀ the coordinates in the file's pose.

@@ -43,7 +43,7 @@ class MjcfReader {
       gravity = source_.xml().vector_or(option, "gravity", gravity);
       for (const char* const fluid : {"density", "viscosity"}) {
         if (source_.xml().number_or(option, fluid, 0.0) == 0.0) continue;
-        note(std::string("the ") + fluid + " of a fluid around is left out");
+        note(std::string("the fluid's ") + fluid + " is not supported and left out");
       }
       const XMLElement* const flag = option->FirstChildElement("flag");
       const char* const pulls = flag == nullptr ? nullptr : flag->Attribute("gravity");
@@ -105,11 +105,13 @@ class MjcfReader {
         joints.push_back(e);
       } else {
         fail(*e, "a joint is of type " + type +
-                     "; rigcal reads hinge, slide and free ones (three hinges make a ball)");
+                     "; supported are hinge, slide and free (three hinges make a ball joint)");
       }
     }
     if (free != nullptr && (parent.link != 0 || !joints.empty())) {
-      fail(*free, "body '" + name + "' is free and must hang from the world by that alone");
+      fail(*free,
+           "body \"" + name +
+               "\" has a free joint, so it must be a child of the world and have no other joint");
     }
     const bool moves = parent.moves || free != nullptr || !joints.empty();
     const std::size_t link = add_link(name, element, moves);
@@ -145,16 +147,16 @@ class MjcfReader {
     const XMLElement* const shape = element.FirstChildElement("geom");
     const bool from_shapes = inertial == nullptr || source_.inertia_from_shapes();
     if (moves && from_shapes && shape != nullptr) {
-      fail(element, "body '" + name + "' has " +
-                        (inertial == nullptr ? "no <inertial>: its"
-                                             : "an <inertial> that does not count "
-                                               "(inertiafromgeom): its") +
-                        " mass is that of its shapes; let MuJoCo load the model and save it, with "
-                        "<compiler saveinertial=\"true\"/>");
+      fail(element,
+           "body \"" + name + "\" has " +
+               (inertial == nullptr ? "no <inertial>"
+                                    : "an <inertial> that the file ignores (inertiafromgeom)") +
+               ", so its mass would be computed from geometry. Load the model in MuJoCo and save "
+               "it with <compiler saveinertial=\"true\"/>");
     }
     if (inertial != nullptr) link.inertial = read_inertial(*inertial, name);
     if (!places_.links.emplace(name, robot_.links.size()).second) {
-      fail(element, "body '" + name + "' is there twice");
+      fail(element, "body \"" + name + "\" is defined twice");
     }
     robot_.links.push_back(std::move(link));
     return robot_.links.size() - 1;
@@ -165,7 +167,7 @@ class MjcfReader {
     const XmlSource& xml = source_.xml();
     const Placement frame = source_.placement(element);
     const double mass = xml.number_or(&element, "mass", 0.0);
-    if (mass < 0.0) fail(element, "body '" + name + "' has a mass below zero");
+    if (mass < 0.0) fail(element, "body \"" + name + "\" has a negative mass");
     if (mass == 0.0) return std::nullopt;
     Eigen::Matrix3d J = Eigen::Matrix3d::Zero();
     if (const char* const full = element.Attribute("fullinertia")) {
@@ -242,7 +244,7 @@ class MjcfReader {
     joint.line = element.GetLineNum();
     joint.axis = vector("axis", Eigen::Vector3d::UnitZ());
     if (!(joint.axis.norm() > 1e-9)) {
-      fail(element, "joint '" + joint.name + "' has an axis of no direction");
+      fail(element, "joint \"" + joint.name + "\" has a zero axis");
     }
     joint.axis.normalize();
     joint.at = vector("pos", Eigen::Vector3d::Zero());
@@ -252,7 +254,7 @@ class MjcfReader {
     joint.armature = source_.number_or(element, "joint", "armature", classes, 0.0);
     joint.rest = coordinate(source_.number_or(element, "joint", "springref", classes, 0.0));
     if (source_.attribute(element, "joint", "springdamper", classes) != nullptr) {
-      note("joint '" + joint.name + "': springdamper is left out");
+      note("joint \"" + joint.name + "\": springdamper is left out");
     }
     const char* const limited = source_.attribute(element, "joint", "limited", classes);
     const auto range = source_.numbers(element, "joint", "range", classes, 2);
@@ -271,7 +273,7 @@ class MjcfReader {
     const std::vector<double> v = source_.numbers(element, "joint", name, classes);
     for (std::size_t k = 1; k < v.size(); ++k) {
       if (v[k] == 0.0) continue;
-      note("joint '" + joint + "': " + name + " of higher powers is left out");
+      note("joint \"" + joint + "\": " + name + " has nonlinear coefficients, which are left out");
       break;
     }
     return v.empty() ? 0.0 : v.front();

@@ -12,7 +12,7 @@ using tinyxml2::XMLElement;
 namespace {
 
 constexpr const char* kSaveIt =
-    "; let MuJoCo load the model and save it, with <compiler saveinertial=\"true\"/>";
+    ". Load the model in MuJoCo and save it with <compiler saveinertial=\"true\"/>";
 const std::string kMain = "main";
 
 }  // namespace
@@ -20,7 +20,8 @@ const std::string kMain = "main";
 MjcfSource::MjcfSource(const std::string& path, const std::string& text) : xml_(path, text) {
   const XMLElement* const root = xml_.root();
   if (root == nullptr || std::strcmp(root->Name(), "mujoco") != 0) {
-    xml_.fail(root == nullptr ? 1 : root->GetLineNum(), "holds no <mujoco>; give a MuJoCo model");
+    xml_.fail(root == nullptr ? 1 : root->GetLineNum(),
+              "has no <mujoco> element. Give a MuJoCo model");
   }
   refuse(*root);
   for (const XMLElement* compiler : sections("compiler")) read_compiler(*compiler);
@@ -40,7 +41,8 @@ void MjcfSource::refuse(const XMLElement& element) const {
   for (const auto* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
     for (const char* const made : kMade) {
       if (std::strcmp(e->Name(), made) != 0) continue;
-      xml_.fail(*e, std::string("<") + made + "> stands for what is elsewhere" + kSaveIt);
+      xml_.fail(*e,
+                std::string("<") + made + "> refers to generated or external content" + kSaveIt);
     }
     refuse(*e);
   }
@@ -55,7 +57,7 @@ void MjcfSource::read_compiler(const XMLElement& element) {
   if (is("autolimits", "false")) limits_by_range_ = false;
   if (is("inertiafromgeom", "true")) inertia_from_shapes_ = true;
   if (is("coordinate", "global")) {
-    xml_.fail(element, std::string("global coordinates are of old models") + kSaveIt);
+    xml_.fail(element, std::string("global coordinates of old models are not supported") + kSaveIt);
   }
   for (const char* const made : {"balanceinertia", "boundmass", "boundinertia", "settotalmass"}) {
     const char* const text = element.Attribute(made);
@@ -64,7 +66,7 @@ void MjcfSource::read_compiler(const XMLElement& element) {
       const double value = xml_.numbers(element, made, text, 1).front();
       if (value == 0.0 || (value < 0.0 && std::strcmp(made, "settotalmass") == 0)) continue;
     }
-    xml_.fail(element, std::string(made) + " changes the masses that the file states" + kSaveIt);
+    xml_.fail(element, std::string(made) + " changes the masses given in the file" + kSaveIt);
   }
   if (const char* const sequence = element.Attribute("eulerseq")) {
     euler_sequence_ = sequence;
@@ -79,7 +81,7 @@ void MjcfSource::read_defaults(const XMLElement& element, const std::string& par
   if (stated == nullptr && !parent.empty()) xml_.fail(element, "a class of defaults has no name");
   const std::string name = stated == nullptr ? kMain : stated;
   if (!classes_.emplace(name, Class{parent, &element}).second) {
-    xml_.fail(element, "class '" + name + "' of defaults is there twice");
+    xml_.fail(element, "class \"" + name + "\" of defaults is defined twice");
   }
   for (const auto* e = element.FirstChildElement("default"); e;
        e = e->NextSiblingElement("default")) {
@@ -93,7 +95,7 @@ const char* MjcfSource::attribute(const XMLElement& element, const char* kind, c
   const char* const chosen = element.Attribute("class");
   std::string at = chosen != nullptr ? chosen : child.empty() ? kMain : child;
   if (!classes_.contains(at) && at != kMain) {
-    xml_.fail(element, "names class '" + at + "', which <default> does not have");
+    xml_.fail(element, "refers to class \"" + at + "\", which is not in <default>");
   }
   for (auto found = classes_.find(at); found != classes_.end();
        found = classes_.find(found->second.parent)) {
@@ -124,12 +126,12 @@ Eigen::Matrix3d MjcfSource::orientation(const XMLElement& element) const {
   };
   const auto axis = [&](const double* v) {
     const Eigen::Vector3d direction(v);
-    if (!(direction.norm() > 1e-12)) xml_.fail(element, "has an axis of no direction");
+    if (!(direction.norm() > 1e-12)) xml_.fail(element, "has a zero axis");
     return Eigen::Vector3d(direction.normalized());
   };
   if (const auto v = stated("quat", 4); !v.empty()) {
     const Eigen::Quaterniond q(v[0], v[1], v[2], v[3]);
-    if (!(q.norm() > 1e-12)) xml_.fail(element, "has a quat of no length");
+    if (!(q.norm() > 1e-12)) xml_.fail(element, "has a zero quat");
     return q.normalized().toRotationMatrix();
   }
   if (const auto v = stated("axisangle", 4); !v.empty()) {

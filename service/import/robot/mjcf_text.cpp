@@ -101,9 +101,9 @@ class MjcfWriter {
     const RobotLink& link = robot_.links[k];
     if (!link.inertial) {
       if (moves) {
-        notes_.push_back("body '" + link.name + "' moves, has no mass and carries " +
+        notes_.push_back("body \"" + link.name + "\" moves, has no mass and carries " +
                          (below_[k].empty() ? "nothing" : "several bodies") +
-                         ": MuJoCo refuses that; give it some in the rig file");
+                         ", which MuJoCo does not accept. Give it a mass in the rig file");
       }
       return;
     }
@@ -139,7 +139,7 @@ class MjcfWriter {
     if (joint.stiffness != 0.0) stated("springref", joint.rest);
     if (joint.has_range()) push(xml_, "range", number_list({joint.lower, joint.upper}));
     xml_.CloseElement();
-    if (joint.velocity > 0.0) speeds_ += (speeds_.empty() ? "'" : ", '") + joint.name + "'";
+    if (joint.velocity > 0.0) speeds_ += (speeds_.empty() ? "\"" : ", \"") + joint.name + "\"";
   }
 
   /// Writes the points on this link of hinges that close loops.
@@ -185,8 +185,8 @@ class MjcfWriter {
     }
     if (is_open) xml_.CloseElement();
     if (!speeds_.empty()) {
-      notes_.push_back("largest speeds of " + speeds_ +
-                       " have no place in a MuJoCo model, left out");
+      notes_.push_back("speed limits of " + speeds_ +
+                       " cannot be represented in a MuJoCo model and are left out");
     }
   }
 

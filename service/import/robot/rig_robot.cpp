@@ -63,14 +63,14 @@ class RobotBuilder {
     leave_out_following(hinges_in_tree);
     for (int weld = 0; weld < mechanism_.weld_count(); ++weld) {
       if (welds_in_tree.contains(weld)) continue;
-      note("fixed joint '" + mechanism_.welds[static_cast<std::size_t>(weld)].name +
-           "' closes a loop: left out");
+      note("fixed joint \"" + mechanism_.welds[static_cast<std::size_t>(weld)].name +
+           "\" closes a loop: left out");
     }
     for (const estimator::BodyEncoder& encoder : mechanism_.body_encoders) {
-      note("encoder '" + encoder.name + "' is on no one joint: left out");
+      note("encoder \"" + encoder.name + "\" does not measure a single joint: left out");
     }
     for (const estimator::InertialSensor& sensor : mechanism_.inertial_sensors) {
-      note("sensor '" + sensor.name + "' has no place there, left out");
+      note("sensor \"" + sensor.name + "\" cannot be represented: left out");
     }
     robot_.gravity = rig_from_robot_world().transpose() * estimator::gravity_of(mechanism_);
     return std::move(robot_);
@@ -107,10 +107,9 @@ class RobotBuilder {
     if (possible == inertia) return inertia;
     const double seen = axis->dot(inertia * *axis), kept = axis->dot(possible * *axis);
     if (!(std::abs(kept - seen) <= kSeenShare * seen)) return inertia;
-    note(
-        "body '" + mechanism_.bodies[static_cast<std::size_t>(body)].name +
-        "': moments about axes that it does not turn about were raised to those of a body that can "
-        "exist");
+    note("body \"" + mechanism_.bodies[static_cast<std::size_t>(body)].name +
+         "\": moments of inertia about axes without rotation were raised to make the inertia "
+         "physically consistent");
     return possible;
   }
 
@@ -124,7 +123,7 @@ class RobotBuilder {
     }
     robot_.links.push_back(std::move(link));
     if (estimator::has_air_drag(mechanism_, body)) {
-      note("body '" + source.name + "' is held back by the air: left out");
+      note("body \"" + source.name + "\" has air drag, which is left out");
     }
   }
 
@@ -202,7 +201,8 @@ class RobotBuilder {
   void add_loop(int hinge) {
     const Hinge& source = mechanism_.hinges[static_cast<std::size_t>(hinge)];
     if (!source.traits().turns) {
-      note("joint '" + source.name + "' " + source.traits().verb + " and closes a loop: left out");
+      note("joint \"" + source.name + "\" " + source.traits().verb +
+           " and closes a loop: left out");
       return;
     }
     const Side sides[] = {
@@ -217,8 +217,8 @@ class RobotBuilder {
     if (source.motorised || source.measured || value(hinge, HingeQuantity::kViscous) != 0.0 ||
         value(hinge, HingeQuantity::kCoulombTorque) != 0.0 ||
         value(hinge, HingeQuantity::kStiffness) != 0.0) {
-      note("joint '" + source.name +
-           "' closes a loop: its friction, spring, motor and encoder are left out");
+      note("joint \"" + source.name +
+           "\" closes a loop: its friction, spring, motor and encoder are left out");
     }
     robot_.loops.push_back(loop);
   }
@@ -230,8 +230,8 @@ class RobotBuilder {
       const auto name = [&](int hinge) {
         return mechanism_.hinges[static_cast<std::size_t>(hinge)].name;
       };
-      note("joint '" + name(each.hinge) + "' follows '" + name(each.follows) +
-           "', and one of them closes a loop: that is left out");
+      note("joint \"" + name(each.hinge) + "\" follows \"" + name(each.follows) +
+           "\", and one of them closes a loop: the coupling is left out");
       const auto own = std::ranges::find(robot_.joints, name(each.hinge), &RobotJoint::name);
       if (own != robot_.joints.end()) own->follows.reset();
     }
@@ -243,7 +243,7 @@ class RobotBuilder {
       const estimator::Parameter& parameter = mechanism_.hinge_parameter(hinge, quantity);
       if (parameter.value == 0.0) return;
       note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
-           ": " + what + " has no place there, left out");
+           ": " + what + " cannot be represented and is left out");
     };
     for (int place = 0; place < estimator::FrictionLaws::kQuantityCount; ++place) {
       const HingeQuantity quantity = estimator::friction_quantity(place);
@@ -252,17 +252,17 @@ class RobotBuilder {
     }
     for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
     if (source.gear_ratio != 0.0 && value(hinge, HingeQuantity::kShaftInertia) != 0.0) {
-      note("joint '" + source.name +
-           "': that the rotor turns with its parent as well (gear_ratio) has no place there, left "
-           "out");
+      note("joint \"" + source.name +
+           "\": the rotor's rotation with its parent (gear_ratio) cannot be represented and is "
+           "left out");
     }
     if (source.stops_lower || source.stops_upper) {
-      note("joint '" + source.name +
-           "': end stops and what rebounds from them have no place there, left out");
+      note("joint \"" + source.name +
+           "\": end stops and restitution cannot be represented and are left out");
     }
     if (source.creep_speed != 0.0) {
-      note("joint '" + source.name +
-           "': friction that creeps (creep_speed) is written as friction that holds");
+      note("joint \"" + source.name +
+           "\": smoothed friction (creep_speed) is written as dry friction");
     }
   }
 

@@ -76,12 +76,11 @@ class RigWriter {
 
   RigText write() {
     text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
-            choice_.source + ". Mark with `free: true` what is to be estimated.\nname: \"" +
+            choice_.source + ". Mark the parameters to estimate with `free: true`.\nname: \"" +
             plain(robot_.name) + "\"\n";
     const RobotLink& base = robot_.links[robot_.root];
     if (base.inertial) {
-      notes_.push_back("link '" + base.name +
-                       "' is the base and part of the ground: its mass has no effect");
+      notes_.push_back("link \"" + base.name + "\" is the fixed base: its mass has no effect");
     }
     const Carrier ground{.placement = {rig_from_robot_world(), Eigen::Vector3d::Zero()}};
     carriers_[robot_.root] = ground;
@@ -90,8 +89,7 @@ class RigWriter {
     }
     if (names_.empty()) {
       throw proto::InputError(choice_.source +
-                              ": nothing that has mass moves against the base; --floating lets "
-                              "the base move");
+                              ": no moving link has mass. Use --floating to let the base move");
     }
     for (const RobotLoop& loop : robot_.loops) add_loop(loop);
     add_gravity();
@@ -113,7 +111,7 @@ class RigWriter {
     if (allowed == "ground" || allowed == "gravity") allowed += "_link";
     std::string unique = allowed;
     for (int k = 2; !names_.insert(unique).second; ++k) unique = allowed + "_" + std::to_string(k);
-    if (unique != name) notes_.push_back("'" + name + "' is called '" + unique + "'");
+    if (unique != name) notes_.push_back("\"" + name + "\" is renamed to \"" + unique + "\"");
     return unique;
   }
 
@@ -149,15 +147,15 @@ class RigWriter {
     Eigen::Matrix3d J = estimator::possible_inertia(inertial.mass, inertial.inertia);
     const std::string body = named(link.name);
     if (J != inertial.inertia) {
-      notes_.push_back("link '" + link.name +
-                       "' has an inertia that no body has; the nearest possible one stands in its "
-                       "place");
+      notes_.push_back("link \"" + link.name +
+                       "\" has a physically inconsistent inertia, which was replaced by the "
+                       "nearest consistent one");
     }
     if (const double missing = kInertiaLeast - J.diagonal().minCoeff(); missing > 0.0) {
       J.diagonal().array() += missing;
-      notes_.push_back(
-          "link '" + link.name + "' has moments below " + number(kInertiaLeast) +
-          " kg·m², the least that a rig file takes: all are raised by what is missing");
+      notes_.push_back("link \"" + link.name + "\" has moments of inertia below " +
+                       number(kInertiaLeast) +
+                       " kg·m², the minimum of a rig file: all were raised by the difference");
     }
     const double size = J.diagonal().maxCoeff();
     const auto entry = [&](const char* name, int i, int k) {
@@ -178,8 +176,7 @@ class RigWriter {
     const RobotLink& link = robot_.links[joint.child];
     const Carrier below{parent.body, parent.placement * joint.origin};
     if (!carries_mass(joint.child)) {
-      if (joint.moves())
-        notes_.push_back("joint '" + joint.name + "' moves nothing that has mass: left out");
+      if (joint.moves()) notes_.push_back("joint \"" + joint.name + "\" moves no mass: left out");
       return;
     }
     Carrier carrier = below;
@@ -194,7 +191,7 @@ class RigWriter {
                     below.placement.rotation * y) +
                side("child", carrier.body, Eigen::Vector3d::Zero(), x, y) + "}\n";
     } else if (link.inertial) {
-      notes_.push_back("link '" + link.name + "' is fixed to the ground: its mass has no effect");
+      notes_.push_back("link \"" + link.name + "\" is fixed to the ground: its mass has no effect");
     }
     carriers_[joint.child] = carrier;
     for (const std::size_t next : joints_below_[joint.child]) {
@@ -237,8 +234,8 @@ class RigWriter {
     const RobotFollow& follows = *joint.follows;
     const RobotJoint& other = *find_joint(follows.joint);
     if (!carries_mass(other.child)) {
-      notes_.push_back("joint '" + joint.name + "' follows '" + follows.joint +
-                       "', which is left out: it moves by itself");
+      notes_.push_back("joint \"" + joint.name + "\" mimics \"" + follows.joint +
+                       "\", which is left out: it becomes an independent joint");
       return false;
     }
     text_ += "  follows { hinge: \"" + name_of(other) + "\" ratio: " + number(follows.ratio) +
@@ -274,10 +271,10 @@ class RigWriter {
     if (joint.motor) {
       motor = *joint.motor;
     } else {
-      notes_.push_back("joint '" + joint.name +
-                       "' has an armature and nothing that drives it: rig files have the one with "
-                       "the other, so that recordings need a column '" +
-                       name + "_effort', of zeros");
+      notes_.push_back("joint \"" + joint.name +
+                       "\" has an armature but no motor. A rig file needs a motor for it, so "
+                       "recordings need a column \"" +
+                       name + "_effort\" with zeros");
     }
     text_ += "  motor { control_unit: \"" + motor.control_unit +
              "\" gain { value: " + number(motor.gain) + " }";
@@ -295,7 +292,8 @@ class RigWriter {
     const auto& first = carriers_[loop.links[0]];
     const auto& second = carriers_[loop.links[1]];
     if (!first || !second || second->body == "ground") {
-      notes_.push_back("loop '" + loop.name + "' closes at what is no body of its own: left out");
+      notes_.push_back("loop \"" + loop.name +
+                       "\" is not closed by two bodies of the rig: left out");
       return;
     }
     const auto end = [&](const char* which, const Carrier& carrier, std::size_t k) {
@@ -317,8 +315,8 @@ class RigWriter {
     const double angle = std::atan2(level, -g.y());
     if (magnitude > 0.0 && angle > kTiltMost) {
       throw proto::InputError(choice_.source +
-                              ": gravity points more than 86 degrees off −z, and rig files know "
-                              "smaller tilts alone; turn the model so that z is up");
+                              ": gravity deviates by more than 86° from −z, the limit of a rig "
+                              "file. Rotate the model so that z is up");
     }
     if (level > 0.0) {
       text_ += "  tilt_x { value: " + number(-angle * g.z() / level) +
@@ -336,7 +334,7 @@ class RigWriter {
         *estimator::friction_facts(estimator::HingeQuantity::kCoulombTorque);
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
-    text_ += "  friction {" + std::string(stated ? "" : "  # the file states none") +
+    text_ += "  friction {" + std::string(stated ? "" : "  # not given in the file") +
              "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
              coulomb.field_of(!joint.traits().turns) +
              " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";

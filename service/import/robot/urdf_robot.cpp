@@ -14,7 +14,7 @@ using tinyxml2::XMLElement;
 constexpr double kUnbounded = 1e4;  // [rad] or [m]
 // Lighter links are markers with a nominal mass for simulators.
 constexpr double kMassLeast = 1e-6;  // [kg]
-constexpr const char* kTree = "; a URDF is a tree (describe a closed loop in a rig file)";
+constexpr const char* kTree = ". A URDF must be a tree (describe closed loops in a rig file)";
 
 /// Reads one file; error messages give its name and the line.
 class UrdfReader {
@@ -25,7 +25,7 @@ class UrdfReader {
     const XMLElement* const root = xml_.root();
     if (root == nullptr || std::string_view(root->Name()) != "robot") {
       fail(root == nullptr ? 1 : root->GetLineNum(),
-           "holds no <robot>; give a URDF file (of a .xacro file what xacro makes of it) or a "
+           "has no <robot> element. Give a URDF file (for a .xacro file, the output of xacro) or a "
            "MuJoCo model");
     }
     refuse_macros(*root);
@@ -50,7 +50,7 @@ class UrdfReader {
     for (const auto* e = root.FirstChildElement(); e; e = e->NextSiblingElement()) {
       if (std::string_view(e->Name()).starts_with("xacro:")) {
         fail(e->GetLineNum(),
-             std::string("<") + e->Name() + "> is a macro; give what xacro makes of the file");
+             std::string("<") + e->Name() + "> is a macro. Give the output of xacro");
       }
     }
   }
@@ -71,19 +71,19 @@ class UrdfReader {
   void read_link(const XMLElement& element, Robot& robot) {
     RobotLink link{.name = xml_.text_of(element, "name", "link"), .inertial = {}};
     if (!links_.emplace(link.name, robot.links.size()).second) {
-      fail(element.GetLineNum(), "link '" + link.name + "' is there twice");
+      fail(element.GetLineNum(), "link \"" + link.name + "\" is defined twice");
     }
     if (const auto* const inertial = element.FirstChildElement("inertial")) {
       const double mass = xml_.number_or(inertial->FirstChildElement("mass"), "value", 0.0);
       if (mass < 0.0) {
-        fail(inertial->GetLineNum(), "link '" + link.name + "' has a mass below zero");
+        fail(inertial->GetLineNum(), "link \"" + link.name + "\" has a negative mass");
       }
       const RobotInertial read = read_inertial(*inertial, mass);
       if (mass > kMassLeast) {
         link.inertial = read;
       } else if (!read.inertia.isZero(0.0)) {
-        robot.notes.push_back("link '" + link.name +
-                              "' has an inertia and no mass: its inertia is left out");
+        robot.notes.push_back("link \"" + link.name +
+                              "\" has an inertia but no mass: its inertia is left out");
       }
     }
     robot.links.push_back(std::move(link));
@@ -106,13 +106,13 @@ class UrdfReader {
   std::size_t link_of(const XMLElement& joint, const char* side, const std::string& name) const {
     const auto* const element = joint.FirstChildElement(side);
     if (element == nullptr) {
-      fail(joint.GetLineNum(), "joint '" + name + "' has no <" + side + " link=\"...\">");
+      fail(joint.GetLineNum(), "joint \"" + name + "\" has no <" + side + " link=\"...\">");
     }
     const std::string link = xml_.text_of(*element, "link", side);
     const auto found = links_.find(link);
     if (found == links_.end()) {
       fail(element->GetLineNum(),
-           "joint '" + name + "' names link '" + link + "', which the file does not have");
+           "joint \"" + name + "\" names link \"" + link + "\", which the file does not have");
     }
     return found->second;
   }
@@ -124,8 +124,8 @@ class UrdfReader {
     for (const estimator::JointTraits& each : estimator::kJointKinds) {
       if (type == each.urdf || (each.wraps && type == "continuous")) return each.kind;
     }
-    fail(element.GetLineNum(), "joint '" + name + "' is of type " + type +
-                                   "; rigcal reads revolute, continuous, prismatic and fixed ones");
+    fail(element.GetLineNum(), "joint \"" + name + "\" is of type " + type +
+                                   "; supported are revolute, continuous, prismatic and fixed");
   }
 
   void read_joint(const XMLElement& element, Robot& robot) {
@@ -133,7 +133,7 @@ class UrdfReader {
     joint.name = xml_.text_of(element, "name", "joint");
     joint.line = element.GetLineNum();
     if (!joints_.emplace(joint.name, joint.line).second) {
-      fail(joint.line, "joint '" + joint.name + "' is there twice");
+      fail(joint.line, "joint \"" + joint.name + "\" is defined twice");
     }
     joint.kind = kind_of(element, joint.name);
     joint.parent = link_of(element, "parent", joint.name);
@@ -141,7 +141,7 @@ class UrdfReader {
     joint.origin = placement(element.FirstChildElement("origin"));
     joint.axis = xml_.vector_or(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
     if (joint.kind && !(joint.axis.norm() > 1e-9)) {
-      fail(joint.line, "joint '" + joint.name + "' has an axis of no direction");
+      fail(joint.line, "joint \"" + joint.name + "\" has a zero axis");
     }
     joint.axis.normalize();
     const auto* const limit = element.FirstChildElement("limit");
@@ -174,10 +174,10 @@ class UrdfReader {
   /// Returns why a joint cannot mimic the other one; empty: it can.
   static std::string obstacle(const Robot& robot, const RobotJoint& joint) {
     const auto other = std::ranges::find(robot.joints, joint.follows->joint, &RobotJoint::name);
-    if (other == robot.joints.end()) return "', which is no joint of the file";
-    if (!other->kind) return "', which is fixed";
-    if (robot.follows(other->name, joint.name)) return "', which mimics it in turn";
-    return joint.follows->ratio == 0.0 ? "' times 0" : "";
+    if (other == robot.joints.end()) return "\", which is not a joint of the file";
+    if (!other->kind) return "\", which is fixed";
+    if (robot.follows(other->name, joint.name)) return "\", which mimics it in turn";
+    return joint.follows->ratio == 0.0 ? "\" times 0" : "";
   }
 
   /// Fixes joints that cannot mimic, and joints that mimic these, at zero.
@@ -187,8 +187,8 @@ class UrdfReader {
         if (!joint.follows) continue;
         const std::string why = obstacle(robot, joint);
         if (why.empty()) continue;
-        robot.notes.push_back("joint '" + joint.name + "' mimics '" + joint.follows->joint + why +
-                              ": it is held at zero");
+        robot.notes.push_back("joint \"" + joint.name + "\" mimics \"" + joint.follows->joint +
+                              why + ", so it is fixed at zero");
         joint.kind.reset();
         joint.follows.reset();
       }
@@ -200,8 +200,9 @@ class UrdfReader {
     std::vector<const RobotJoint*> above(robot.links.size(), nullptr);
     for (const RobotJoint& joint : robot.joints) {
       if (above[joint.child] != nullptr) {
-        fail(joint.line, "link '" + robot.links[joint.child].name + "' hangs from two joints, '" +
-                             above[joint.child]->name + "' and '" + joint.name + "'" + kTree);
+        fail(joint.line, "link \"" + robot.links[joint.child].name +
+                             "\" is the child of two joints, \"" + above[joint.child]->name +
+                             "\" and \"" + joint.name + "\"" + kTree);
       }
       above[joint.child] = &joint;
     }
@@ -210,16 +211,16 @@ class UrdfReader {
       if (above[k] == nullptr) roots.push_back(k);
     }
     if (roots.size() > 1) {
-      fail(element.GetLineNum(), "links '" + robot.links[roots[0]].name + "' and '" +
+      fail(element.GetLineNum(), "links \"" + robot.links[roots[0]].name + "\" and \"" +
                                      robot.links[roots[1]].name +
-                                     "' both hang from nothing; a URDF is one tree");
+                                     "\" both have no parent. A URDF must be one tree");
     }
     for (std::size_t k = 0; k < above.size(); ++k) {
       std::size_t at = k, steps = 0;
       while (above[at] != nullptr && steps++ <= above.size()) at = above[at]->parent;
       if (above[at] != nullptr) {
         fail(above[k]->line,
-             "joint '" + above[k]->name + "' hangs from a circle of joints" + kTree);
+             "joint \"" + above[k]->name + "\" is part of a cycle of joints" + kTree);
       }
     }
     robot.root = roots.front();

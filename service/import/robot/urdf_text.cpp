@@ -131,9 +131,9 @@ class UrdfWriter {
 
   void note_joint(const RobotJoint& joint) {
     const auto left_out = [&](double value, const std::string& unit, const std::string& what) {
-      notes_.push_back("joint '" + joint.name + "': " + what + " (" +
+      notes_.push_back("joint \"" + joint.name + "\": " + what + " (" +
                        notation::format_exact(value) + " " + unit +
-                       ") has no place in a URDF file, left out");
+                       ") cannot be represented in a URDF file: left out");
     };
     const estimator::JointUnits& units = joint.traits().units;
     const std::string force = units.force;
@@ -158,15 +158,15 @@ class UrdfWriter {
 
   void note_nowhere() {
     for (const RobotLoop& loop : robot_.loops) {
-      notes_.push_back("joint '" + loop.name +
-                       "' closes a loop: a URDF is a tree, left out, and what it connects hangs "
-                       "open");
+      notes_.push_back(
+          "joint \"" + loop.name +
+          "\" closes a loop, which a URDF cannot represent: left out, so the loop is open");
     }
     if (!robot_.gravity) return;
     const Eigen::Vector3d& g = *robot_.gravity;
     if (g.head<2>().isZero(0.0) && g.z() <= 0.0) return;
     notes_.push_back("gravity (" + vector_text(g) +
-                     " m/s²) is tilted: a URDF file has no place for it, left out");
+                     " m/s²) is tilted, which a URDF cannot represent: left out");
   }
 
   const Robot& robot_;

@@ -16,16 +16,16 @@ namespace {
 const char* xml_fault(tinyxml2::XMLError error) {
   switch (error) {
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
-      return "nothing stands in it";
+      return "the document is empty";
     case tinyxml2::XML_ERROR_MISMATCHED_ELEMENT:
     case tinyxml2::XML_ERROR_PARSING:
-      return "an element is not closed, or by another's name";
+      return "an element is not closed, or closed with another name";
     case tinyxml2::XML_ERROR_PARSING_ELEMENT:
-      return "an element is broken off, or its name is missing";
+      return "an element is incomplete, or its name is missing";
     case tinyxml2::XML_ERROR_PARSING_ATTRIBUTE:
       return "an attribute is not written NAME=\"VALUE\"";
     case tinyxml2::XML_ERROR_PARSING_TEXT:
-      return "text stands where an element should";
+      return "text in place of an element";
     default:
       return "a comment, a declaration or a section is not closed";
   }

@@ -77,17 +77,17 @@ TEST(InitCommand, RefusesInOneSentence) {
   const std::string out = " --out " + folder.file("rig.textproto");
   const struct {
     std::string arguments, part;
-  } wrong[] = {{"--kind helicopter", "no kind of rig"},
+  } wrong[] = {{"--kind helicopter", "not a kind of rig"},
                {"--kind furuta --length 0.2,0.3", "--length"},
                {"--kind pendulum --arm-length 0.2", "apply to a furuta"},
                {"--kind pendulum --cart-mass 0.2", "applies to a cart-pole"},
                {"--kind four-bar", "--ground"},
                {"--kind pendulum --mass -1", "--mass"},
                {"--kind pendulum --zero sideways", "upright"},
-               {"--kind double-pendulum --from " + run, "joint '2'"},
-               {"--kind pendulum --angle q --from " + run, "no column 'q'"},
+               {"--kind double-pendulum --from " + run, "joint \"2\""},
+               {"--kind pendulum --angle q --from " + run, "no column \"q\""},
                {"--kind pendulum --invert q --from " + run, "--invert q"},
-               {"--kind pendulum --angle-unit mm --from " + run, "no unit of an angle"},
+               {"--kind pendulum --angle-unit mm --from " + run, "not a unit of an angle"},
                {"--kind pendulum --name 'a\"b'", "--name"},
                {"--kind pendulum --from run.mcap", "run.mcap"},
                {"--kind furuta --links 3", "--links applies to a chain, but this is a furuta"},
@@ -98,7 +98,7 @@ TEST(InitCommand, RefusesInOneSentence) {
                 "rod: its centre of mass at 5 m lies beyond its tip at 0.3 m"},
                {"--kind double-pendulum --length 0.3,0.2 --center 0.1,0.21", "link2: its centre"},
                {"--kind four-bar --ground 0.1 --length 0.1,0.1,5",
-                "the rocker, 5 m, is not less than the other three together, 0.3 m"},
+                "the rocker, 5 m, must be shorter than the sum of the other three, 0.3 m"},
                {"--kind four-bar --ground 0.4 --length 0.1,0.1,0.2", "the fixed hinges, 0.4 m"}};
   for (const auto& [arguments, part] : wrong) {
     SCOPED_TRACE(arguments);

@@ -234,9 +234,9 @@ TEST(RestWords, TellRestAndSwings) {
 TEST(RigPicture, IsDrawnAtRestWithinTheStops) {
   const Rig rig = load("rig-pendulum-stop.textproto");
   expect_parts(RigPicture(rig, {}).svg(),
-               {"drawn at 11.46°", "rests at its stop before, at 11.46°"});
+               {"shown at 11.46°", "comes to rest at its stop first, at 11.46°"});
   // A requested position is used.
-  expect_parts(RigPicture(rig, {{"pivot", 0.5}}).svg(), {"drawn at 28.65°"});
+  expect_parts(RigPicture(rig, {{"pivot", 0.5}}).svg(), {"shown at 28.65°"});
 }
 
 TEST(RigPicture, TakesPlacesOfJoints) {
@@ -246,17 +246,17 @@ TEST(RigPicture, TakesPlacesOfJoints) {
     EXPECT_NE(refusal([&] { parse_joint_place(wrong); }).find("NAME=VALUE"), std::string::npos);
   }
   const Rig furuta = load("rig-furuta.textproto");
-  expect_parts(RigPicture(furuta, {{"2", M_PI / 2.0}}).svg(), {"drawn at 90°", "drawn at 0°"});
+  expect_parts(RigPicture(furuta, {{"2", M_PI / 2.0}}).svg(), {"shown at 90°", "shown at 0°"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"3", 0.0}}); }), {"no such joint", "1, 2"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"2", 0.0}, {"2", 1.0}}); }), {"twice"});
   const Rig cart = load("rig-cartpole.textproto");
   expect_parts(refusal([&] { RigPicture(cart, {parse_joint_place("rail=30deg")}); }),
                {"rail", "slides", "in m"});
-  expect_parts(RigPicture(cart, {parse_joint_place("pivot=30deg")}).svg(), {"drawn at 30°"});
+  expect_parts(RigPicture(cart, {parse_joint_place("pivot=30deg")}).svg(), {"shown at 30°"});
   // The rocker would end 0.5 m from O, but crank and coupler reach only 0.38 m.
   const Rig loop = load("rig-fourbar.textproto");
   expect_parts(refusal([&] { RigPicture(loop, {{"R", 0.0}}); }), {"cannot be closed"});
-  expect_parts(RigPicture(loop, {{"O", 1.0}}).svg(), {"drawn at 57.3°"});
+  expect_parts(RigPicture(loop, {{"O", 1.0}}).svg(), {"shown at 57.3°"});
 }
 
 // Plain ASCII where nothing else can be shown, dot patterns elsewhere; no line wider than
@@ -301,7 +301,7 @@ TEST(RigPicture, IsWrittenByInfo) {
   ProgramRun run = run_rigcal("info " + rig + " --picture " + svg + " --at pivot=30deg");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   expect_parts(run.out, {"hangs at pivot = 0°", svg});
-  expect_parts(contents_of(svg), {"<svg", "drawn at 30°"});
+  expect_parts(contents_of(svg), {"<svg", "shown at 30°"});
   run = run_rigcal("info " + rig + " --picture " + rig);
   EXPECT_EQ(run.exit_code, 1);
   for (const std::string& picture :

@@ -89,7 +89,8 @@ TEST(RigText, SaysOfEveryValueWhereItIsFrom) {
   answers.swing = 1.0;
   text = rig_text(answers);
   EXPECT_NE(text.find("# [kg] assumed"), std::string::npos) << text;
-  EXPECT_NE(text.find("from the swings of the recording"), std::string::npos) << text;
+  EXPECT_NE(text.find("from the oscillation frequency in the recording"), std::string::npos)
+      << text;
   // A slender rod with that frequency: it swings like a pendulum of 2/3 of its length, with the
   // centre of mass halfway: 3/4 g / (2 π f)².
   const Rig rig = parse_rig("r", text);
