@@ -167,7 +167,7 @@ Supervisor::Supervisor(ControlLoop& loop, const BlackBox& black_box, const Safet
       say_(std::move(say)) {}
 
 template <typename Message>
-void Supervisor::tell(const Message& message) {
+void Supervisor::publish(const Message& message) {
   if (const proto::Status status = recording_.write(message); !status.ok() && !storage_error_) {
     storage_error_ = status.error();
   }
@@ -215,8 +215,8 @@ void Supervisor::take(const LoopRecord& record) {
   driven_ = driven_ || (record.phase > RunPhase::kArming && record.phase < RunPhase::kTripped);
   note_phase(record);
   take_inertial(record.sample.inertial);
-  tell(sample_of(record, limits_));
-  if (record.command_number > last_.command_number) tell(command_of(record, limits_));
+  publish(sample_of(record, limits_));
+  if (record.command_number > last_.command_number) publish(command_of(record, limits_));
   ++accounts_.recorded;
   last_ = record;
 }
@@ -225,7 +225,7 @@ void Supervisor::take_inertial(const firmware_iface::UnitInertial& readings) {
   const LoopSettings& settings = loop_.settings();
   for (std::size_t i = 0; i < settings.inertial_count; ++i) {
     if (!readings.has(static_cast<int>(i))) continue;
-    tell(reading_of(readings, i, settings.inertial[i], loop_.time_of(readings.unit_time_us)));
+    publish(reading_of(readings, i, settings.inertial[i], loop_.time_of(readings.unit_time_us)));
     ++reading_counts_[i];
   }
 }
@@ -256,7 +256,7 @@ void Supervisor::account(const LoopRecord& record) {
 void Supervisor::note_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause) {
   if (count == 0) return;
   (cause == proto::GapCause::kLink ? accounts_.lost_on_link : accounts_.lost_in_ring) += count;
-  tell(proto::Gap{time_of(first), first, count, cause});
+  publish(proto::Gap{time_of(first), first, count, cause});
 }
 
 // Samples lie on the unit's time grid, relative to the last record.
@@ -274,14 +274,14 @@ void Supervisor::note_phase(const LoopRecord& record) {
     output_told_ = OutputState::kOff;
   }
   say_(prompt);
-  tell(proto::Event{.timestamp_s = record.observation.time_s,
-                    .kind = proto::EventKind::kScenario,
-                    .name = text_of(phase_).name,
-                    .text = prompt,
-                    .channel = {},
-                    .unit = {},
-                    .sequence = record.sample.sequence,
-                    .last_frames = {}});
+  publish(proto::Event{.timestamp_s = record.observation.time_s,
+                       .kind = proto::EventKind::kScenario,
+                       .name = text_of(phase_).name,
+                       .text = prompt,
+                       .channel = {},
+                       .unit = {},
+                       .sequence = record.sample.sequence,
+                       .last_frames = {}});
 }
 
 std::string Supervisor::prompt_of(const LoopRecord& record) const {
@@ -313,16 +313,16 @@ void Supervisor::note_trip() {
   say_("TRIP: " + text);
   const bool slides = is_of_one_joint(trip->cause) && trip->joint < limits_.joint.size() &&
                       limits_.joint[trip->joint].slides;
-  tell(proto::Event{.timestamp_s = trip->time_s,
-                    .kind = proto::EventKind::kTrip,
-                    .name = std::string(to_string(trip->cause)),
-                    .text = text,
-                    .channel = place_of(*trip, limits_),
-                    .value = trip->value,
-                    .limit = trip->limit,
-                    .unit = std::string(unit_of(trip->cause, slides)),
-                    .sequence = last_.sample.sequence,
-                    .last_frames = {}});
+  publish(proto::Event{.timestamp_s = trip->time_s,
+                       .kind = proto::EventKind::kTrip,
+                       .name = std::string(to_string(trip->cause)),
+                       .text = text,
+                       .channel = place_of(*trip, limits_),
+                       .value = trip->value,
+                       .limit = trip->limit,
+                       .unit = std::string(unit_of(trip->cause, slides)),
+                       .sequence = last_.sample.sequence,
+                       .last_frames = {}});
 }
 
 // Reported at every change, and repeatedly while the unit still drives.
@@ -381,21 +381,21 @@ void Supervisor::note_black_box() {
                           : proto::LinkDirection::kToUnit,
          .frame = {bytes.begin(), bytes.end()}});
   }
-  tell(event);
+  publish(event);
 }
 
 void Supervisor::note_clock() {
   firmware_iface::ClockFit fit;
   while (loop_.clock_fits().try_pop(fit)) {
     judge_clock(fit);
-    tell(proto::ClockFit{.timestamp_s = time_s(),
-                         .rate_error_ppm = fit.rate_error_ppm,
-                         .rate_error_ppm_sd = fit.rate_sigma_ppm,
-                         .offset_s = static_cast<double>(fit.host_reference.count()) * 1e-9 -
-                                     static_cast<double>(fit.unit_reference_us) * 1e-6,
-                         .residual_s_rms = fit.residual_rms_us * 1e-6,
-                         .point_count = fit.blocks_used,
-                         .rejected_count = fit.blocks_rejected});
+    publish(proto::ClockFit{.timestamp_s = time_s(),
+                            .rate_error_ppm = fit.rate_error_ppm,
+                            .rate_error_ppm_sd = fit.rate_sigma_ppm,
+                            .offset_s = static_cast<double>(fit.host_reference.count()) * 1e-9 -
+                                        static_cast<double>(fit.unit_reference_us) * 1e-6,
+                            .residual_s_rms = fit.residual_rms_us * 1e-6,
+                            .point_count = fit.blocks_used,
+                            .rejected_count = fit.blocks_rejected});
   }
 }
 
@@ -418,17 +418,17 @@ void Supervisor::note_stats() {
   const LoopCounters& counters = loop_.counters();
   const TimingHistogram& jitter = loop_.arrival_jitter();
   const TimingHistogram& cycle = loop_.cycle_time();
-  tell(proto::LoopStats{.timestamp_s = time_s(),
-                        .cycle_count = read(counters.samples),
-                        .skipped_periods = read(counters.skipped_periods),
-                        .dropped_samples = read(counters.dropped_records),
-                        .link_timeouts = read(counters.timeouts),
-                        .damaged_frames = read(counters.damaged_frames),
-                        .wakeup_us_mean = microseconds(jitter.mean()),
-                        .wakeup_us_p99 = jitter.percentile_us(0.99),
-                        .wakeup_us_max = microseconds(jitter.max()),
-                        .cycle_us_mean = microseconds(cycle.mean()),
-                        .cycle_us_max = microseconds(cycle.max())});
+  publish(proto::LoopStats{.timestamp_s = time_s(),
+                           .cycle_count = read(counters.samples),
+                           .skipped_periods = read(counters.skipped_periods),
+                           .dropped_samples = read(counters.dropped_records),
+                           .link_timeouts = read(counters.timeouts),
+                           .damaged_frames = read(counters.damaged_frames),
+                           .wakeup_us_mean = microseconds(jitter.mean()),
+                           .wakeup_us_p99 = jitter.percentile_us(0.99),
+                           .wakeup_us_max = microseconds(jitter.max()),
+                           .cycle_us_mean = microseconds(cycle.mean()),
+                           .cycle_us_max = microseconds(cycle.max())});
 }
 
 // The recorder reserves space for this last message on a full disk.
@@ -442,14 +442,14 @@ void Supervisor::note_storage_error() {
 }
 
 void Supervisor::report(proto::EventKind kind, const std::string& name, const std::string& text) {
-  tell(proto::Event{.timestamp_s = time_s(),
-                    .kind = kind,
-                    .name = name,
-                    .text = text,
-                    .channel = {},
-                    .unit = {},
-                    .sequence = last_.sample.sequence,
-                    .last_frames = {}});
+  publish(proto::Event{.timestamp_s = time_s(),
+                       .kind = kind,
+                       .name = name,
+                       .text = text,
+                       .channel = {},
+                       .unit = {},
+                       .sequence = last_.sample.sequence,
+                       .last_frames = {}});
 }
 
 void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {

@@ -88,7 +88,7 @@ class Supervisor {
   double time_of(std::uint64_t sequence) const;
 
   template <typename Message>
-  void tell(const Message& message);
+  void publish(const Message& message);
   void note_stream_failure(const proto::Error& error);
 
   ControlLoop& loop_;

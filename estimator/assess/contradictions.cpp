@@ -81,16 +81,16 @@ class ScoreTest {
   /// Returns the contradicted ones of these indices, the most significant first.
   std::vector<Contradiction> contradicted(const std::vector<int>& indices,
                                           const Eigen::MatrixXd& spread) const {
-    std::vector<Contradiction> told;
+    std::vector<Contradiction> contradictions;
     const ScoreStep before = step_along(information_, spread, estimated_);
-    for (const int index : indices) try_one(index, spread, before, told);
-    std::ranges::stable_sort(told, std::ranges::greater(), &Contradiction::decrease);
-    return told;
+    for (const int index : indices) try_one(index, spread, before, contradictions);
+    std::ranges::stable_sort(contradictions, std::ranges::greater(), &Contradiction::decrease);
+    return contradictions;
   }
 
  private:
   void try_one(int index, const Eigen::MatrixXd& spread, const ScoreStep& before,
-               std::vector<Contradiction>& told) const {
+               std::vector<Contradiction>& contradictions) const {
     std::vector<int> taken = estimated_;
     taken.push_back(free_.position(index));
     const ScoreStep after = step_along(information_, spread, taken);
@@ -114,14 +114,14 @@ class ScoreTest {
     if (!(shift > kMatters)) return;
     const int moved_index =
         free_.indices()[static_cast<std::size_t>(estimated_[static_cast<std::size_t>(moved)])];
-    told.push_back({.name = parameter.name,
-                    .unit = parameter.unit,
-                    .kept = parameter.value,
-                    .value = value,
-                    .standard_deviation = deviation,
-                    .decrease = after.decrease - before.decrease,
-                    .moved = parameter_at(mechanism_, moved_index).name,
-                    .shift = shift});
+    contradictions.push_back({.name = parameter.name,
+                              .unit = parameter.unit,
+                              .kept = parameter.value,
+                              .value = value,
+                              .standard_deviation = deviation,
+                              .decrease = after.decrease - before.decrease,
+                              .moved = parameter_at(mechanism_, moved_index).name,
+                              .shift = shift});
   }
 
   const Mechanism& mechanism_;
@@ -142,8 +142,8 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
   ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return {};
   const ScoreTest test(fitted, problem, information);
-  const auto told = test.contradicted(kept, score_covariance(information, variances));
-  if (told.empty() || counting.empty()) return told;
+  const auto contradictions = test.contradicted(kept, score_covariance(information, variances));
+  if (contradictions.empty() || counting.empty()) return contradictions;
   const QuantisedErrors errors = quantised_errors(problem, counting);  // expensive, rarely needed
   for (std::size_t i = 0; i < counting.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];

@@ -232,16 +232,16 @@ std::optional<Pieces> compare_pieces(const ShootingFit& fit, bool refined,
       return fit.input().segments[static_cast<std::size_t>(window.segment)];
     };
     const Window &first = pieces[p].front(), &last = pieces[p].back();
-    PieceEstimate told;
-    told.recording = fit.input().sources[static_cast<std::size_t>(first.segment)];
-    told.from = segment_of(first).start + segment_of(first).time(first.first);
-    told.to = segment_of(last).start + segment_of(last).time(last.end - 1);
-    told.standard_deviations = result.comparison.deviations[p];
+    PieceEstimate estimate;
+    estimate.recording = fit.input().sources[static_cast<std::size_t>(first.segment)];
+    estimate.from = segment_of(first).start + segment_of(first).time(first.first);
+    estimate.to = segment_of(last).start + segment_of(last).time(last.end - 1);
+    estimate.standard_deviations = result.comparison.deviations[p];
     leave_out_slips_elsewhere(input, static_cast<int>(p), result.parameters,
-                              told.standard_deviations);
-    told.values = told.standard_deviations.array().isNaN().select(
-        told.standard_deviations, at + result.comparison.estimates[p]);
-    result.told.push_back(std::move(told));
+                              estimate.standard_deviations);
+    estimate.values = estimate.standard_deviations.array().isNaN().select(
+        estimate.standard_deviations, at + result.comparison.estimates[p]);
+    result.part_estimates.push_back(std::move(estimate));
   }
   return result;
 }
@@ -284,7 +284,7 @@ void widen_for_scatter(const Pieces& pieces, const std::vector<int>& asked,
 }
 
 std::vector<PieceEstimate> told_of(const Pieces& pieces, const std::vector<int>& asked) {
-  std::vector<PieceEstimate> all = pieces.told;
+  std::vector<PieceEstimate> all = pieces.part_estimates;
   for (PieceEstimate& piece : all) {
     const Eigen::VectorXd values = piece.values, deviations = piece.standard_deviations;
     piece.values.setConstant(std::ssize(asked), std::numeric_limits<double>::quiet_NaN());

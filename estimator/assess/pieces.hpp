@@ -12,9 +12,9 @@ namespace estimator {
 
 /// Estimates from the parts of the recordings, and their comparison.
 struct Pieces {
-  std::vector<int> parameters;      ///< compared parameters: free, and at no bound
-  PieceComparison comparison;       ///< of these parameters
-  std::vector<PieceEstimate> told;  ///< estimate of each part, likewise
+  std::vector<int> parameters;                ///< compared parameters: free, and at no bound
+  PieceComparison comparison;                 ///< of these parameters
+  std::vector<PieceEstimate> part_estimates;  ///< estimate of each part, likewise
 };
 
 /// Divides the recordings of a fit into parts with their own initial states, keeps all parameters

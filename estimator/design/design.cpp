@@ -240,7 +240,7 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
     for (int k = 0; k < effort.rounds && !is_over(); ++k) {
       const Eigen::MatrixXd plans = evolution.ask();
       const std::vector<double> costs = search.judge(plans);
-      evolution.tell(costs);
+      evolution.update(costs);
       take(plans, costs);
     }
   }

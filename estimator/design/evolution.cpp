@@ -46,7 +46,7 @@ const Eigen::MatrixXd& Evolution::ask() {
   return points_;
 }
 
-void Evolution::tell(const std::vector<double>& costs) {
+void Evolution::update(const std::vector<double>& costs) {
   assert(static_cast<Eigen::Index>(costs.size()) == points_.cols());
   const auto cost = [&](Eigen::Index k) {
     const double own = costs[static_cast<std::size_t>(k)];

@@ -22,7 +22,7 @@ class Evolution {
   const Eigen::MatrixXd& ask();
 
   /// @param costs  of the points returned by `ask`, in order; NaN counts as the worst
-  void tell(const std::vector<double>& costs);
+  void update(const std::vector<double>& costs);
 
   /// The best point so far.
   const Eigen::VectorXd& best() const { return best_; }

@@ -32,7 +32,7 @@ Spectrum spectrum_of(const Eigen::MatrixXd& symmetric) {
 }
 
 /// Returns the rows with a positive, finite diagonal element.
-std::vector<Eigen::Index> told(const Eigen::MatrixXd& symmetric) {
+std::vector<Eigen::Index> known_rows(const Eigen::MatrixXd& symmetric) {
   std::vector<Eigen::Index> rows;
   for (Eigen::Index i = 0; i < symmetric.rows(); ++i) {
     if (symmetric(i, i) > 0.0 && std::isfinite(symmetric(i, i))) rows.push_back(i);
@@ -43,7 +43,7 @@ std::vector<Eigen::Index> told(const Eigen::MatrixXd& symmetric) {
 /// Inverse of the rows with a positive diagonal; zero elsewhere.
 /// @param least  smallest eigenvalue, for a unit diagonal
 Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& symmetric, double least) {
-  const std::vector<Eigen::Index> rows = told(symmetric);
+  const std::vector<Eigen::Index> rows = known_rows(symmetric);
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(symmetric.rows(), symmetric.cols());
   if (rows.empty()) return inverse;
   const Spectrum spectrum = spectrum_of(symmetric(rows, rows));
@@ -61,7 +61,7 @@ Knowledge knowledge_of(const Mechanism& mechanism, Eigen::MatrixXd information,
   }
   Knowledge knowledge{.information = std::move(information),
                       .root = Eigen::MatrixXd::Zero(values.size(), values.size())};
-  const std::vector<Eigen::Index> rows = told(covariance);
+  const std::vector<Eigen::Index> rows = known_rows(covariance);
   if (rows.empty()) return knowledge;
   const Spectrum spectrum = spectrum_of(covariance(rows, rows));
   knowledge.root(rows, rows) = spectrum.scale.asDiagonal() * spectrum.vectors *

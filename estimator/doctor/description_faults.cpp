@@ -108,7 +108,7 @@ std::vector<const Trial*> alike(const std::vector<Trial>& trials) {
   return result;
 }
 
-Finding told(const DescriptionTrials& trials) {
+Finding report_finding(const DescriptionTrials& trials) {
   const std::vector<const Trial*> causes = alike(trials.trials);
   const Hypothesis& first = causes.front()->hypothesis;
   Finding finding{.kind = first.kind, .severity = Severity::kFault, .channel = first.channel};
@@ -253,7 +253,7 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
       break;
     }
     const Trial& best = trials.trials.front();
-    out.findings.push_back(told(trials));
+    out.findings.push_back(report_finding(trials));
     readings = mended(readings, best.hypothesis);
     described = mended(described, best.hypothesis);
     take_values(best.fit.mechanism(), described);

@@ -52,13 +52,13 @@ void withdraw_treatments(std::vector<Finding>& findings) {
 
 /// Returns the recordings without a dead channel: with a dead one any description appears wrong.
 std::vector<Recording> without_dead_channels(const ExaminedInput& input) {
-  std::vector<Recording> telling = input.recordings;
-  std::erase_if(telling, [&](const Recording& recording) {
+  std::vector<Recording> usable = input.recordings;
+  std::erase_if(usable, [&](const Recording& recording) {
     return std::ranges::any_of(input.findings, [&](const Finding& finding) {
       return finding.kind == "dead-channel" && finding.recording == recording.name;
     });
   });
-  return telling;
+  return usable;
 }
 
 /// Reports slips by their estimates.
@@ -242,9 +242,9 @@ ExaminedInput examine(const Mechanism& mechanism, const std::vector<Recording>& 
     input.findings = examination.findings;
     withdraw_treatments(input.findings);
   }
-  const std::vector<Recording> telling = without_dead_channels(input);
-  if (is_stopped(monitor) || telling.empty()) return input;
-  DescriptionExamination description = examine_description(input.mechanism, telling, monitor);
+  const std::vector<Recording> usable = without_dead_channels(input);
+  if (is_stopped(monitor) || usable.empty()) return input;
+  DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
     for (const OffsetStart& start : description.starts) {
       input.mechanism.parameters[static_cast<std::size_t>(start.parameter)].value = start.value;

@@ -50,7 +50,7 @@ std::string error_text(const Sensor& sensor, double error) {
 
 /// Reports the most likely cause, and those that help equally.
 /// @param causes  the most helpful first
-Finding told(const MisfitCase& on, const std::vector<Cause>& causes) {
+Finding report_finding(const MisfitCase& on, const std::vector<Cause>& causes) {
   const Cause& best = causes.front();
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Sensor sensor = sensors_of(on.estimate)[static_cast<std::size_t>(worst)];
@@ -132,7 +132,7 @@ std::vector<Finding> explain_pieces(MisfitCase on, const std::vector<Recording>&
     if (is_stopped(on.monitor)) return {};
     if (!causes.empty()) {
       std::ranges::stable_sort(causes, {}, &Cause::cost_per_reading);
-      findings.push_back(told(on, causes));
+      findings.push_back(report_finding(on, causes));
       on.take(causes.front());
       continue;
     }
@@ -182,7 +182,7 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
     try_creep(slow, causes);
     // Over such long excerpts only a complete explanation counts: prediction may be hard.
     if (!causes.empty() && !is_misfit(causes.front().rmse, slow.noise)) {
-      findings = {told(slow, causes)};
+      findings = {report_finding(slow, causes)};
     }
   }
   if (is_stopped(monitor)) return {};

@@ -25,11 +25,11 @@ constexpr double kDrawn = 4.0;           // likewise, largest for a decision
 constexpr double kReadNoiseMin = 1e-5;   // [rad or m]
 constexpr double kUndetermined = 1e-10;  // of the curves' coefficients
 
-std::vector<int> joints_told(const Mechanism& mechanism, bool told) {
+std::vector<int> joints_told(const Mechanism& mechanism, bool measured) {
   const JointReadings readings(mechanism);
   std::vector<int> joints;
   for (int j = 0; j < mechanism.hinge_count(); ++j) {
-    if (readings.is_told(j) == told) joints.push_back(j);
+    if (readings.is_told(j) == measured) joints.push_back(j);
   }
   return joints;
 }
@@ -49,13 +49,13 @@ double told_ratio(const std::vector<int>& unread, const Eigen::MatrixXd& jacobia
 }
 
 /// The motion on the other branch after a singular configuration, closest to the readings.
-std::optional<Eigen::MatrixXd> other_way(LoopClosure& closure, const std::vector<int>& told,
+std::optional<Eigen::MatrixXd> other_way(LoopClosure& closure, const std::vector<int>& measured,
                                          const Eigen::VectorXd& weakest, Eigen::Index pose,
                                          const Eigen::MatrixXd& motion) {
   const auto wanted_at = [&](Eigen::Index k) {
     Eigen::VectorXd wanted =
         Eigen::VectorXd::Constant(motion.rows(), std::numeric_limits<double>::quiet_NaN());
-    wanted(told) = motion.col(k)(told);
+    wanted(measured) = motion.col(k)(measured);
     return wanted;
   };
   Eigen::MatrixXd other = motion;
@@ -83,11 +83,11 @@ Eigen::VectorXd chebyshev(int degree, double x) {
 /// A motion near the readings: independent joints as polynomials of time.
 class Curve {
  public:
-  Curve(LoopClosure& closure, const Eigen::MatrixXd& read, const std::vector<int>& told,
+  Curve(LoopClosure& closure, const Eigen::MatrixXd& read, const std::vector<int>& measured,
         const Eigen::VectorXd& noise, const Eigen::MatrixXd& motion)
       : closure_(closure),
         read_(read),
-        told_(told),
+        told_(measured),
         noise_(noise),
         motion_(motion),
         choice_(closure.choose({motion})),
@@ -227,7 +227,7 @@ bool is_hardly_told(const Mechanism& mechanism, const Eigen::MatrixXd& jacobian)
 
 StretchedPose go_through(const Mechanism& mechanism, LoopClosure& closure,
                          const Eigen::MatrixXd& read, Eigen::MatrixXd& motion) {
-  const std::vector<int> told = joints_told(mechanism, true),
+  const std::vector<int> measured = joints_told(mechanism, true),
                          unread = joints_told(mechanism, false);
   StretchedPose pose;
   double least = std::numeric_limits<double>::infinity();
@@ -240,15 +240,15 @@ StretchedPose go_through(const Mechanism& mechanism, LoopClosure& closure,
   const Eigen::VectorXd weakest = weakest_motion(unread, closure.jacobian(motion.col(pose.sample)));
   weakest.cwiseAbs().maxCoeff(&pose.joint);
   const std::optional<Eigen::MatrixXd> other =
-      other_way(closure, told, weakest, pose.sample, motion);
+      other_way(closure, measured, weakest, pose.sample, motion);
   if (!other) return pose;
   Eigen::VectorXd noise(motion.rows());
   for (Eigen::Index j = 0; j < noise.size(); ++j) {
     noise[j] = std::max(noise_level(read.row(j).transpose()), kReadNoiseMin);
   }
   try {
-    Curve own_curve(closure, read, told, noise, motion);
-    Curve other_curve(closure, read, told, noise, *other);
+    Curve own_curve(closure, read, measured, noise, motion);
+    Curve other_curve(closure, read, measured, noise, *other);
     Curve* const best = better_of(own_curve, other_curve);
     pose.decided = best != nullptr;
     Eigen::MatrixXd drawn = motion;

@@ -95,17 +95,17 @@ def compare(rigcal: Path, urdf: Path) -> list[str]:
     W = regressor(model, urdf, 1)
     expected = rank(W)
     with tempfile.TemporaryDirectory() as folder:
-        told = combinations(rigcal, urdf, Path(folder))
+        reported = combinations(rigcal, urdf, Path(folder))
     columns = columns_of(model)
     # The regressor excludes rotor inertias.
-    told = [{name: factor for name, factor in terms.items() if not name.endswith("_shaft")}
-            for terms in told]
-    told = [terms for terms in told if terms]
-    row = [urdf.stem, str(model.njoints - 1), str(expected), str(len(told))]
-    if not all(name in columns for terms in told for name in terms):
+    reported = [{name: factor for name, factor in terms.items() if not name.endswith("_shaft")}
+            for terms in reported]
+    reported = [terms for terms in reported if terms]
+    row = [urdf.stem, str(model.njoints - 1), str(expected), str(len(reported))]
+    if not all(name in columns for terms in reported for name in terms):
         return row + ["links on fixed joints: only counted"]
-    B = np.zeros((len(told), W.shape[1]))
-    for i, terms in enumerate(told):
+    B = np.zeros((len(reported), W.shape[1]))
+    for i, terms in enumerate(reported):
         for name, factor in terms.items():
             B[i, columns[name]] = factor
     # Each combination should lie in the regressor's row space; what remains outside is rounding of

@@ -72,15 +72,15 @@ def run_rigcal(program, problem, recording, seconds, folder):
     stopwatch = Stopwatch()
     run([*command, "--threads", "1", "--quiet", "--json", out], seconds, folder)
     solve = stopwatch.lap()
-    told = json.loads(out.read_text())
-    by_name = {p["name"]: p for p in told["parameters"]}
-    squares = [hinge["rmseRad"] ** 2 for hinge in told["simulation"]]
+    reported = json.loads(out.read_text())
+    by_name = {p["name"]: p for p in reported["parameters"]}
+    squares = [hinge["rmseRad"] ** 2 for hinge in reported["simulation"]]
     names = [p.name for p in problem.parameters]
     return {
         "setup_s": (0.0, 0.0),
         "solve_s": solve,
-        "iterations": told["iterations"] + told["refinementIterations"],
-        "converged": told["converged"],
+        "iterations": reported["iterations"] + reported["refinementIterations"],
+        "converged": reported["converged"],
         "rmse_rad": float(np.sqrt(np.mean(squares))),
         "parameters": [by_name[name]["value"] for name in names],
     }, np.array([by_name[name]["standardDeviation"] for name in names])

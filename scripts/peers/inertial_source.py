@@ -224,9 +224,9 @@ def main() -> int:
                 scores += [score[key] for key in sorted(score)]
                 verdicts[verdict] = verdicts.get(verdict, 0) + 1
             inside = np.mean(np.abs(scores) < INTERVAL) if scores else np.nan
-            told = ", ".join(f"{count} {kind}" for kind, count in sorted(verdicts.items()))
+            reported = ", ".join(f"{count} {kind}" for kind, count in sorted(verdicts.items()))
             print(f"{name:28} {'1' if withhold else '1, 2':9} {1e3 * np.mean(errors):14.3f} "
-                  f"{np.mean(np.abs(scores)):17.2f} {100 * inside:11.1f}%  {told}", flush=True)
+                  f"{np.mean(np.abs(scores)):17.2f} {100 * inside:11.1f}%  {reported}", flush=True)
     return 0
 
 

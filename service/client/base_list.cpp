@@ -13,8 +13,8 @@ std::string base_list(const estimator::Mechanism& mechanism) {
   const Eigen::VectorXd values = estimator::standard_values(mechanism);
   std::vector<std::vector<std::string>> rows = {{"base parameter", "value", "unit"}};
   for (const estimator::BaseCombination& each : base.base) {
-    const estimator::Combination told = estimator::evaluate(base, each, values);
-    rows.push_back({told.description, format_number(told.value, 4), told.unit});
+    const estimator::Combination reported = estimator::evaluate(base, each, values);
+    rows.push_back({reported.description, format_number(reported.value, 4), reported.unit});
   }
   std::string text = "\nIf every joint is measured, " + std::to_string(base.base.size()) +
                      " combinations of the " + std::to_string(base.standard.size()) +

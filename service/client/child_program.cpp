@@ -39,7 +39,7 @@ int run_program(const std::vector<std::string>& command, const std::atomic<bool>
     ::execvp(arguments[0], arguments.data());
     ::_exit(kNotStarted);
   }
-  bool told = false;
+  bool reported = false;
   while (true) {
     int status = 0;
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
@@ -48,9 +48,9 @@ int run_program(const std::vector<std::string>& command, const std::atomic<bool>
       if (code != kNotStarted) return code;
       throw proto::InputError(command.front() + ": not found or not executable; give its path");
     }
-    if (stop.load() && !told) {
+    if (stop.load() && !reported) {
       ::kill(child, SIGINT);
-      told = true;
+      reported = true;
     }
     std::this_thread::sleep_for(kPollPeriod);
   }

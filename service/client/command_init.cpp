@@ -129,8 +129,8 @@ std::string unused_columns(const RigAnswers& answers) {
   return column_names(unused);
 }
 
-void tell(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
-          std::ostream& out) {
+void print_created_rig(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
+                       std::ostream& out) {
   out << options.out << ": " << name_of(answers.kind) << '\n';
   const auto rest = estimator::find_rest(rig.mechanism);
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(rig.mechanism.hinge_count());
@@ -164,7 +164,7 @@ ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& ou
   const std::string text = rig_text(answers);
   const Rig rig = parse_rig(options.out, text);  // reports errors before the file is written
   proto::write_file(options.out, text);
-  tell(options, answers, rig, out);
+  print_created_rig(options, answers, rig, out);
   return kDone;
 }
 

@@ -139,8 +139,8 @@ ExitCode repeat(const RepeatOptions& options) {
   const InterruptFlag interrupt;
   const estimator::Calibration calibration =
       calibrate_here(input, interrupt, options.quiet, options.threads);
-  const ExitCode told = tell_calibration(calibration, input, options.files);
-  if (told == kInterrupted) return told;
+  const ExitCode reported = tell_calibration(calibration, input, options.files);
+  if (reported == kInterrupted) return reported;
   const std::vector<RepeatedParameter> rows =
       compare_repetition(result.rig.estimates, calibration.parameters);
   std::cout << '\n' << format_repetition(rows) << std::flush;

@@ -12,7 +12,7 @@
 namespace service {
 namespace {
 
-void tell(const std::string& path, const std::vector<std::string>& notes) {
+void print_notes(const std::string& path, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::cerr << "note: " << path << ": " << note << '\n';
 }
 
@@ -39,7 +39,7 @@ std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
 }
 
 void write_text(const std::string& path, const RobotText& robot) {
-  tell(path, robot.notes);
+  print_notes(path, robot.notes);
   proto::write_file(path, robot.text);
 }
 
@@ -77,7 +77,7 @@ void write_rig_files(const std::string& rig_name, const std::string& rig_text,
     }
   }
   if (!files.rig_out.empty()) {
-    tell(files.rig_out, written.notes);
+    print_notes(files.rig_out, written.notes);
     proto::write_file(files.rig_out, written.text);
   }
   if (files.urdf_out.empty() && files.mjcf_out.empty()) return;

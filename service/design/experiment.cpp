@@ -136,9 +136,9 @@ class Designer {
   /// Reports the elapsed time every few seconds.
   void tell_time(const std::string& kind, Clock::time_point begin) {
     const std::chrono::duration<double> passed = Clock::now() - begin;
-    const double told = kTold_s * std::floor(passed.count() / kTold_s);
-    tell_progress("searching for the best " + kind + ", " + format_number(told) + " of at most " +
-                  format_number(kSearch_s) + " s");
+    const double reported = kTold_s * std::floor(passed.count() / kTold_s);
+    tell_progress("searching for the best " + kind + ", " + format_number(reported) +
+                  " of at most " + format_number(kSearch_s) + " s");
   }
 
   void tell_progress(const std::string& text) {
@@ -164,22 +164,22 @@ class Designer {
     const estimator::FreeParameters free(task_.mechanism);
     is_screened_ = !seen.standard_deviation.array().isInf().all();
     if (!is_screened_) return;  // no plan with motion stays within the limits
-    std::vector<Precision> told;
+    std::vector<Precision> reported;
     for (const Precision& precision : precisions_) {
       const Eigen::Index place = free.position(precision.index);
       if (!std::isinf(seen.standard_deviation[place])) {
-        told.push_back(precision);
+        reported.push_back(precision);
         continue;
       }
       const std::string sentence = tell_unseen(precision, place, seen);
       if (!request_.targets.empty()) throw proto::InputError("--for " + sentence);
       result_.notes.push_back(sentence);
     }
-    if (told.empty()) {
+    if (reported.empty()) {
       throw proto::InputError("no command of motor " + motor_name() +
                               " makes any free parameter identifiable; " + result_.notes.back());
     }
-    precisions_ = told;
+    precisions_ = reported;
     task_.targets = targets_of(precisions_, task_.mechanism);
   }
 
@@ -234,7 +234,7 @@ class Designer {
       least = worst;
       result_.kind = candidate.shape.kind;
       result_.scenario = scenario;
-      result_.parameters = tell(*after);
+      result_.parameters = planned_parameters(*after);
     }
   }
 
@@ -287,23 +287,23 @@ class Designer {
         .standard_deviation;
   }
 
-  std::vector<PlannedParameter> tell(const Eigen::VectorXd& after) const {
-    std::vector<PlannedParameter> told;
+  std::vector<PlannedParameter> planned_parameters(const Eigen::VectorXd& after) const {
+    std::vector<PlannedParameter> reported;
     const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
     for (std::size_t i = 0; i < free.size(); ++i) {
       const estimator::Parameter& parameter =
           task_.mechanism.parameters[static_cast<std::size_t>(free[i])];
       const auto at = static_cast<Eigen::Index>(i);
       const auto target = std::ranges::find(precisions_, free[i], &Precision::index);
-      told.push_back({.name = parameter.name,
-                      .unit = parameter.unit,
-                      .value = parameter.value,
-                      .before = today_.deviations[at],
-                      .after = after[at],
-                      .is_target = target != precisions_.end(),
-                      .asked = target != precisions_.end() ? target->deviation : 0.0});
+      reported.push_back({.name = parameter.name,
+                          .unit = parameter.unit,
+                          .value = parameter.value,
+                          .before = today_.deviations[at],
+                          .after = after[at],
+                          .is_target = target != precisions_.end(),
+                          .asked = target != precisions_.end() ? target->deviation : 0.0});
     }
-    return told;
+    return reported;
   }
 
   const Today& today_;

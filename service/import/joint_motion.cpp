@@ -12,11 +12,11 @@ namespace {
 /// Table of encoder columns, computed from joint columns.
 class ReadingColumns {
  public:
-  explicit ReadingColumns(const proto::CsvTable& told) : told_(told) {
-    table.path = told.path;
-    table.delimiter = told.delimiter;
-    table.header = told.header;
-    table.lines = told.lines;
+  explicit ReadingColumns(const proto::CsvTable& source) : told_(source) {
+    table.path = source.path;
+    table.delimiter = source.delimiter;
+    table.header = source.header;
+    table.lines = source.lines;
   }
 
   /// Adds a column of the file, for a request of the format.

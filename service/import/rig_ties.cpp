@@ -208,8 +208,9 @@ void add_ties(const v1::Rig& rig, const proto::TextLocator& root,
   mechanism.ties = std::move(ties);
   estimator::apply_ties(mechanism);
   for (std::size_t i = 0; i < in_file.size(); ++i) {
-    const Parameter& told = before[static_cast<std::size_t>(in_file[i].parameter)];
-    check_tied_value(in_file[i], told.value, stated.contains(told.name) && !is_moved[i],
+    const Parameter& stated_parameter = before[static_cast<std::size_t>(in_file[i].parameter)];
+    check_tied_value(in_file[i], stated_parameter.value,
+                     stated.contains(stated_parameter.name) && !is_moved[i],
                      root.at("tie", static_cast<int>(i)), mechanism);
   }
 }

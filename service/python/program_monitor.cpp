@@ -30,8 +30,8 @@ void ProgramMonitor::on_iteration(const estimator::IterationRecord& record) {
   const py::gil_scoped_acquire lock;
   try {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    const bool tells = record.arrow.size() > 0 || record.iteration > 0 || record.cost > 0.0;
-    if (!progress_.is_none() && tells) {
+    const bool reports = record.arrow.size() > 0 || record.iteration > 0 || record.cost > 0.0;
+    if (!progress_.is_none() && reports) {
       progress_(stage_, record.iteration, record.cost, record.gradient_norm);
     }
   } catch (py::error_already_set& raised) {

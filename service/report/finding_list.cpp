@@ -34,8 +34,8 @@ std::string what_of(const Finding& finding) {
 
 /// Describes whether an error of the clock's rate would be identifiable.
 std::string format_clock(const estimator::ClockExcitation& clock) {
-  const bool told = clock.deviation < estimator::kClockTold;
-  if (told) {
+  const bool reported = clock.deviation < estimator::kClockTold;
+  if (reported) {
     return "  clock: a rate error is identifiable, ± " + format_number(100.0 * clock.deviation, 2) +
            " %\n";
   }

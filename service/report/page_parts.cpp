@@ -67,8 +67,8 @@ std::string list_section(const std::string& title, const std::vector<std::string
 
 std::string recording_title(const RecordingUse& use) {
   const std::string& scenario = use.summary.scenario;
-  const bool told = scenario.empty() || use.summary.file.find(scenario) != std::string::npos;
-  return told ? use.summary.file : use.summary.file + " (" + scenario + ")";
+  const bool reported = scenario.empty() || use.summary.file.find(scenario) != std::string::npos;
+  return reported ? use.summary.file : use.summary.file + " (" + scenario + ")";
 }
 
 }  // namespace service

@@ -121,10 +121,10 @@ struct AxisTicks {
 };
 
 AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
-  const notation::TickTexts told = notation::tick_texts(values);
-  AxisTicks axis{.ticks = {}, .offset = told.offset};
+  const notation::TickTexts reported = notation::tick_texts(values);
+  AxisTicks axis{.ticks = {}, .offset = reported.offset};
   for (std::size_t k = 0; k < values.size(); ++k) {
-    axis.ticks.push_back({logarithmic ? std::log10(values[k]) : values[k], told.texts[k]});
+    axis.ticks.push_back({logarithmic ? std::log10(values[k]) : values[k], reported.texts[k]});
   }
   return axis;
 }

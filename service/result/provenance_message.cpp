@@ -48,9 +48,9 @@ std::string describe_build() {
 }
 
 std::time_t seconds_now() {
-  const char* const told = std::getenv("SOURCE_DATE_EPOCH");
-  if (told == nullptr || *told == '\0') return std::time(nullptr);
-  const std::string_view text = told;
+  const char* const stored = std::getenv("SOURCE_DATE_EPOCH");
+  if (stored == nullptr || *stored == '\0') return std::time(nullptr);
+  const std::string_view text = stored;
   constexpr long long kYear10000 = 253402300800;  // later years have five digits
   long long seconds = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -101,22 +101,24 @@ std::vector<std::string> texts_of(const google::protobuf::RepeatedPtrField<std::
   throw proto::InputError(file + ": provenance." + field + ": " + what);
 }
 
-estimator::CalibrationOptions options_of(const std::string& file, const v1::OptionsResult& told) {
+estimator::CalibrationOptions options_of(const std::string& file, const v1::OptionsResult& stored) {
   v1::JobOptions options;
-  if (told.step_s() != 0.0) options.set_step_s(told.step_s());
-  options.set_parameters(told.parameters());
-  if (told.acceleration_noise() != 0.0) options.set_acceleration_noise(told.acceleration_noise());
-  if (told.state_error_weight() != 0.0) options.set_state_error_weight(told.state_error_weight());
-  if (!(told.compliance() < 0.0)) options.set_compliance(told.compliance());
-  if (!(told.damping_time_s() < 0.0)) options.set_damping_time_s(told.damping_time_s());
-  options.set_residual(told.residual());
-  options.set_states(told.states());
-  options.set_filter_cutoff_hz(told.filter_cutoff_hz());
-  options.set_max_iterations(told.max_iterations());
-  options.set_refine_simulation(told.refine_simulation());
-  options.set_approach(told.approach());
-  options.set_repair(told.repair());
-  options.set_inertias(told.inertias());
+  if (stored.step_s() != 0.0) options.set_step_s(stored.step_s());
+  options.set_parameters(stored.parameters());
+  if (stored.acceleration_noise() != 0.0)
+    options.set_acceleration_noise(stored.acceleration_noise());
+  if (stored.state_error_weight() != 0.0)
+    options.set_state_error_weight(stored.state_error_weight());
+  if (!(stored.compliance() < 0.0)) options.set_compliance(stored.compliance());
+  if (!(stored.damping_time_s() < 0.0)) options.set_damping_time_s(stored.damping_time_s());
+  options.set_residual(stored.residual());
+  options.set_states(stored.states());
+  options.set_filter_cutoff_hz(stored.filter_cutoff_hz());
+  options.set_max_iterations(stored.max_iterations());
+  options.set_refine_simulation(stored.refine_simulation());
+  options.set_approach(stored.approach());
+  options.set_repair(stored.repair());
+  options.set_inertias(stored.inertias());
   if (const auto fault = proto::find_number_fault(options)) fail(file, "options", fault->sentence);
   try {
     return calibration_options(options);
@@ -125,14 +127,14 @@ estimator::CalibrationOptions options_of(const std::string& file, const v1::Opti
   }
 }
 
-RecordingSource source_of(const std::string& file, int index, const v1::SourceResult& told) {
+RecordingSource source_of(const std::string& file, int index, const v1::SourceResult& stored) {
   RecordingSource source;
-  source.path = told.path();
-  source.name = told.name();
-  source.selection.from = told.from_s();
-  source.selection.to = told.to_s();
-  source.selection.segments = {told.segments().begin(), told.segments().end()};
-  if (!(told.from_s() < told.to_s())) {
+  source.path = stored.path();
+  source.name = stored.name();
+  source.selection.from = stored.from_s();
+  source.selection.to = stored.to_s();
+  source.selection.segments = {stored.segments().begin(), stored.segments().end()};
+  if (!(stored.from_s() < stored.to_s())) {
     fail(file, "recordings[" + std::to_string(index) + "]", "fromS must be less than toS");
   }
   return source;

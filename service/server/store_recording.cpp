@@ -71,7 +71,7 @@ class LogWriter {
 
   template <typename Messages>
   void add_entries(const Messages& messages, std::vector<Entry>& entries);
-  Status tell(proto::Event event);
+  Status write_event(proto::Event event);
 
   proto::RecordingWriter writer_;
   proto::RecordingHeader header_;
@@ -123,19 +123,20 @@ Status LogWriter::write(const SampleBatch& batch) {
   return proto::success();
 }
 
-Status LogWriter::tell(proto::Event event) {
+Status LogWriter::write_event(proto::Event event) {
   event.timestamp_s = last_ ? last_->timestamp_s : 0.0;
   event.sequence = last_ ? last_->sequence : 0;
   return writer_.write(event);
 }
 
 Status LogWriter::finish(bool interrupted) {
-  Status told = proto::success();
+  Status written = proto::success();
   if (left_out_count_ > 0) {
-    told = tell({.kind = proto::EventKind::kStorage, .name = kLeftOutEvent, .text = problem()});
+    written =
+        write_event({.kind = proto::EventKind::kStorage, .name = kLeftOutEvent, .text = problem()});
   }
-  if (told.ok() && interrupted) told = tell(proto::interruption_event(header_, last_));
-  if (!told.ok()) return told;
+  if (written.ok() && interrupted) written = write_event(proto::interruption_event(header_, last_));
+  if (!written.ok()) return written;
   if (Status finished = writer_.finish(); !finished.ok()) return finished;
   if (writer_.lost_sample_count() == 0) return proto::success();
   return Error{ErrorCode::kDiskFull, "samples could not be written"};

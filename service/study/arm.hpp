@@ -59,7 +59,7 @@ struct EnergyRun {
   double trajectory = 0.0;  ///< largest error of an angle [rad]
   double inertia = 0.0;     ///< relative error of base parameters, by norms
   double friction = 0.0;    ///< likewise of friction
-  double told = 0.0;  ///< root mean square of friction's errors over their standard deviations
+  double reported = 0.0;  ///< root mean square of friction's errors over their standard deviations
 };
 
 /// Estimates without and with energy, each first with inflated control noise, then continued with

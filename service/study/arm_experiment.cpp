@@ -140,7 +140,7 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
     squares += std::pow(values[at] - truth[at], 2) / information.inverse(position, position);
   }
   run.friction = relative(values, truth);
-  run.told = std::sqrt(squares / static_cast<double>(indices.size()));
+  run.reported = std::sqrt(squares / static_cast<double>(indices.size()));
   run.found = run.inertia < kEnergyFound && run.friction < kEnergyFound;
   return run;
 }
@@ -166,7 +166,7 @@ std::vector<RunParameter> parameters_of(const EnergyRuns& runs) {
     add("trajectory", run.trajectory);
     add("inertia", run.inertia);
     add("friction", run.friction);
-    add("told", run.told);
+    add("told", run.reported);
   }
   return all;
 }
@@ -183,7 +183,7 @@ EnergyRuns energy_runs_of(const StudyRun& kept) {
                   .trajectory = value("trajectory"),
                   .inertia = value("inertia"),
                   .friction = value("friction"),
-                  .told = value("told")};
+                  .reported = value("told")};
   }
   return runs;
 }

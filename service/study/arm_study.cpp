@@ -213,7 +213,7 @@ StudyTable energy_table(const StudyArm& arm, const std::vector<EnergyRuns>& runs
         {name, std::to_string(found), format_number(median(&EnergyRun::iterations)),
          format_number(median(&EnergyRun::cost), 4),
          format_number(median(&EnergyRun::trajectory), 3), percent_of(median(&EnergyRun::inertia)),
-         percent_of(median(&EnergyRun::friction)), format_number(median(&EnergyRun::told), 3)});
+         percent_of(median(&EnergyRun::friction)), format_number(median(&EnergyRun::reported), 3)});
   };
   row("without, correct weights", &EnergyRuns::without);
   row("with, correct weights", &EnergyRuns::with);

@@ -82,9 +82,9 @@ std::optional<std::string> refusal_of(const ServiceReply& reply) {
 void Hoarder::expect_share(const std::string& what, const std::optional<std::string>& refusal,
                            const Caller::Calm& calm) {
   if (!refusal) return;  // connection closed, to make room or by a disturbance
-  const bool told = refusal->find(" one") != std::string::npos &&
-                    refusal->find(caller_.who().identity()) != std::string::npos;
-  if (told) return caller_.count("the hoarder was told its share of " + what);
+  const bool reported = refusal->find(" one") != std::string::npos &&
+                        refusal->find(caller_.who().identity()) != std::string::npos;
+  if (reported) return caller_.count("the hoarder was told its share of " + what);
   if (!calm.lasted()) return;
   caller_.fail(refusal->empty() ? "may have any number of " + what
                                 : "is not told its share of " + what + ", but: " + *refusal);

@@ -133,8 +133,8 @@ bool Poisoner::stream(Session& session) {
     const bool for_good = refused.reason() == SessionRefused::REASON_BAD_REQUEST ||
                           refused.reason() == SessionRefused::REASON_PROTOCOL_VERSION ||
                           reply.error().code() == rigcal::v1::ServiceError::BAD_REQUEST;
-    const bool told = refused.text().size() > 20 || reply.error().text().size() > 20;
-    if (!session.opened && !session.poison.empty() && for_good && told) return true;
+    const bool reported = refused.text().size() > 20 || reply.error().text().size() > 20;
+    if (!session.opened && !session.poison.empty() && for_good && reported) return true;
     if (calm.lasted()) caller_.fail(session.id + ": is not opened: " + brief(reply));
     return false;
   }

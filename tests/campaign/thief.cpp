@@ -71,8 +71,8 @@ void Thief::expect_not_allowed(const std::string& what, const ServiceRequest& re
   const auto code = reply.error().code();
   if (reply.has_error() && code == ServiceError::NOT_FOUND) return;  // its owner deleted it first
   caller_.count("thefts refused: " + what);
-  const bool told = reply.error().text().find("belongs to") != std::string::npos;
-  if (caller_.service().dead() || (code == ServiceError::NOT_ALLOWED && told)) return;
+  const bool reported = reply.error().text().find("belongs to") != std::string::npos;
+  if (caller_.service().dead() || (code == ServiceError::NOT_ALLOWED && reported)) return;
   caller_.fail(what + " is not refused: " + brief(request) + " -> " + brief(reply));
 }
 

@@ -245,12 +245,12 @@ TEST(RigConfig, ReadsALinearEncoder) {
   EXPECT_EQ(tight.limits.joint[0].angle_rad_min, -0.2);
   EXPECT_EQ(tight.limits.joint[0].angle_rad_max, 0.2);
   EXPECT_EQ(tight.limits.joint[0].speed_rad_per_s_max, 1.0);
-  const auto told = [&](TripCause cause) {
+  const auto reported = [&](TripCause cause) {
     return describe({.cause = cause, .joint = 0, .time_s = 1.0, .value = 0.6, .limit = 0.5},
                     rig.limits);
   };
-  EXPECT_EQ(told(TripCause::kAngle), "arm: position 0.6 m, allowed 0.5 m, at t = 1.000 s");
-  EXPECT_EQ(told(TripCause::kSpeed), "arm: speed 0.6 m/s, allowed 0.5 m/s, at t = 1.000 s");
+  EXPECT_EQ(reported(TripCause::kAngle), "arm: position 0.6 m, allowed 0.5 m, at t = 1.000 s");
+  EXPECT_EQ(reported(TripCause::kSpeed), "arm: speed 0.6 m/s, allowed 0.5 m/s, at t = 1.000 s");
   expect_parts(advise_before_start({.cause = TripCause::kAngle, .value = 0.6}, rig.limits),
                {"0.6 m", "between -0.4 and 0.5 m"});
 }

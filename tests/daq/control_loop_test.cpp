@@ -23,9 +23,9 @@ Scenario steady_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}
 void expect_balanced(SimulatedRig& rig) {
   const SampleAccounts& accounts = rig.supervisor().accounts();
   EXPECT_EQ(accounts.sent(), rig.sim_unit().counters().samples_sent);
-  EXPECT_EQ(accounts.recorded, rig.told().samples.size());
+  EXPECT_EQ(accounts.recorded, rig.sink().samples.size());
   std::uint64_t listed = 0;
-  for (const proto::Gap& gap : rig.told().gaps) listed += gap.sample_count;
+  for (const proto::Gap& gap : rig.sink().gaps) listed += gap.sample_count;
   EXPECT_EQ(accounts.lost_on_link + accounts.lost_in_ring, listed);
 }
 
@@ -35,11 +35,11 @@ TEST(ControlLoop, RunsAScenarioToItsEndAndRecordsEverySample) {
   rig.finish();
   EXPECT_EQ(rig.loop().trip(), nullptr);
   expect_balanced(rig);
-  EXPECT_TRUE(rig.told().gaps.empty());
-  EXPECT_NE(rig.told().find("finished"), nullptr);
+  EXPECT_TRUE(rig.sink().gaps.empty());
+  EXPECT_NE(rig.sink().find("finished"), nullptr);
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
   // The unit's clock is fitted for 0.5 s, arming takes a few ticks, the scenario lasts 1.5 s.
-  EXPECT_NEAR(static_cast<double>(rig.told().samples.size()), 2000.0, 30.0);
+  EXPECT_NEAR(static_cast<double>(rig.sink().samples.size()), 2000.0, 30.0);
 }
 
 // The command must act on the simulated plant. Catches a wrong sign of the angle, a command in the
@@ -48,7 +48,7 @@ TEST(ControlLoop, DrivesThePlantAndReadsItsAngles) {
   SimulatedRig rig(pulse(2.0, 1.2));
   rig.run();
   double largest_V = 0.0;
-  for (const proto::Sample& sample : rig.told().samples) {
+  for (const proto::Sample& sample : rig.sink().samples) {
     largest_V = std::max(largest_V, sample.command[0]);
   }
   EXPECT_NEAR(largest_V, 2.0, 10.0 / 2048);  // the unit's converter has 12 bits over ±10 V
@@ -56,7 +56,7 @@ TEST(ControlLoop, DrivesThePlantAndReadsItsAngles) {
   const double truth = rig.sim_unit().plant().state().angle_rad[0];
   EXPECT_GT(truth, 0.5);
   // The last sample may be one tick old: the arm moves less than 0.06 rad in it.
-  EXPECT_NEAR(rig.told().samples.back().angle_rad[0], truth, 0.06);
+  EXPECT_NEAR(rig.sink().samples.back().angle_rad[0], truth, 0.06);
 }
 
 // Without drive no command may ever enable the output.
@@ -69,7 +69,7 @@ TEST(ControlLoop, NeverEnablesTheOutputWithoutDrive) {
   rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); }, 2000);
   EXPECT_TRUE(rig.sim_unit().is_tripped());  // tripped since boot: nobody cleared it
   EXPECT_EQ(rig.loop().trip(), nullptr);
-  EXPECT_NE(rig.told().find("waiting for release"), nullptr);
+  EXPECT_NE(rig.sink().find("waiting for release"), nullptr);
 }
 
 // A run is a function of its settings: nothing may depend on the machine's clock.
@@ -80,7 +80,7 @@ TEST(ControlLoop, RepeatsARunExactly) {
     rig.run();
     rig.finish();
     std::vector<double> angles;
-    for (const proto::Sample& sample : rig.told().samples) angles.push_back(sample.angle_rad[1]);
+    for (const proto::Sample& sample : rig.sink().samples) angles.push_back(sample.angle_rad[1]);
     if (round == 0) first = angles;
     EXPECT_EQ(angles, first);
   }
@@ -156,11 +156,11 @@ class Failure : public ::testing::Test {
     ASSERT_NE(rig.loop().trip(), nullptr);
     EXPECT_EQ(rig.loop().trip()->cause, cause) << describe(*rig.loop().trip(), limits);
     EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
-    const proto::Event* trip = rig.told().find(std::string(to_string(cause)));
+    const proto::Event* trip = rig.sink().find(std::string(to_string(cause)));
     ASSERT_NE(trip, nullptr);
     EXPECT_EQ(trip->kind, proto::EventKind::kTrip);
     EXPECT_FALSE(trip->text.empty());
-    const proto::Event* box = rig.told().find("black box");
+    const proto::Event* box = rig.sink().find("black box");
     ASSERT_NE(box, nullptr);
     EXPECT_GT(box->last_frames.size(), 100U);
   }

@@ -96,7 +96,7 @@ class FaultSource {
 // Every recorded sample was sent by the unit and holds the true counts, in order and once only.
 void expect_true_samples(SimulatedRig& rig) {
   std::uint64_t next = 0;
-  for (const proto::Sample& sample : rig.told().samples) {
+  for (const proto::Sample& sample : rig.sink().samples) {
     ASSERT_GE(sample.sequence, next);
     next = sample.sequence + 1;
     const auto truth = rig.truth().find(sample.sequence);
@@ -112,8 +112,8 @@ void expect_true_samples(SimulatedRig& rig) {
 // sample. A restarted unit has lost its count, so its last samples may be missing in the list.
 void expect_balanced(SimulatedRig& rig) {
   std::uint64_t listed = 0;
-  for (const proto::Gap& gap : rig.told().gaps) listed += gap.sample_count;
-  const std::uint64_t accounted = rig.told().samples.size() + listed;
+  for (const proto::Gap& gap : rig.sink().gaps) listed += gap.sample_count;
+  const std::uint64_t accounted = rig.sink().samples.size() + listed;
   if (rig.sim_unit().counters().resets == 0) {
     EXPECT_EQ(accounted, rig.sim_unit().counters().samples_sent);
   } else {
@@ -123,7 +123,7 @@ void expect_balanced(SimulatedRig& rig) {
 
 // Whatever the scenario requested, every sent command is a number within the limit.
 void expect_commands_within(double command_max, SimulatedRig& rig) {
-  for (const proto::Command& command : rig.told().commands) {
+  for (const proto::Command& command : rig.sink().commands) {
     ASSERT_LE(std::abs(command.command[0]), command_max) << "false for what is no number, too";
   }
 }
@@ -216,7 +216,7 @@ void run_once(std::uint64_t seed, CampaignTotals& totals) {
   expect_balanced(rig);
   totals.trips += rig.loop().trip() != nullptr;
   totals.resets += rig.sim_unit().counters().resets > 0;
-  totals.gaps += rig.told().gaps.size();
+  totals.gaps += rig.sink().gaps.size();
   if (const Trip* trip = rig.loop().trip()) {
     totals.pauses += trip->cause == TripCause::kHostPaused;
     totals.stalls += trip->cause == TripCause::kRecordingStalled;

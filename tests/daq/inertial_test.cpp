@@ -149,14 +149,14 @@ TEST(InertialLoop, EveryReadingIsToldWithItsSample) {
   SensorRun setup(true);
   SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
   EXPECT_EQ(run(rig), nullptr);
-  const MemorySink& told = rig.told();
-  ASSERT_EQ(told.inertial.size(), told.samples.size());
-  for (std::size_t k = 0; k < told.inertial.size(); ++k) {
-    EXPECT_EQ(told.inertial[k].sequence, told.samples[k].sequence);
-    EXPECT_EQ(told.inertial[k].timestamp_s, told.samples[k].timestamp_s);
+  const MemorySink& reported = rig.sink();
+  ASSERT_EQ(reported.inertial.size(), reported.samples.size());
+  for (std::size_t k = 0; k < reported.inertial.size(); ++k) {
+    EXPECT_EQ(reported.inertial[k].sequence, reported.samples[k].sequence);
+    EXPECT_EQ(reported.inertial[k].timestamp_s, reported.samples[k].timestamp_s);
   }
-  EXPECT_EQ(rig.supervisor().reading_count(0), told.inertial.size());
-  EXPECT_NEAR(told.inertial[0].value[5], 9.82, 0.01) << "up along the arm's z";
+  EXPECT_EQ(rig.supervisor().reading_count(0), reported.inertial.size());
+  EXPECT_NEAR(reported.inertial[0].value[5], 9.82, 0.01) << "up along the arm's z";
 }
 
 // If the readings stop, the output is switched off where the rig file requests it. Otherwise the
@@ -169,16 +169,16 @@ TEST(InertialLoop, MissingSensorStopsTheRunWhereAsked) {
     SimulatedRig rig(setup.scenario, setup.loop, setup.simulation, setup.limits);
     const Trip* trip = run(rig);
     EXPECT_EQ(trip != nullptr, stops_run);
-    int told = 0;
+    int reported = 0;
     for (const std::string& line : rig.said()) {
-      told += line.find("\"imu\" is missing") != std::string::npos;
+      reported += line.find("\"imu\" is missing") != std::string::npos;
     }
-    EXPECT_EQ(told, 1);
+    EXPECT_EQ(reported, 1);
     if (!stops_run) continue;
     EXPECT_EQ(trip->cause, TripCause::kInertialMissing);
     EXPECT_TRUE(rig.sim_unit().is_tripped());
     EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
-    const proto::Event* event = rig.told().find("inertial sensor missing");
+    const proto::Event* event = rig.sink().find("inertial sensor missing");
     ASSERT_NE(event, nullptr);
     EXPECT_EQ(event->channel, "imu");
     expect_parts(event->text, {"imu: time without a reading", "allowed 0.0055 s"});
@@ -194,7 +194,7 @@ TEST(InertialLoop, SaturatedSensorStopsTheRunWhereAsked) {
   const Trip* trip = run(rig);
   ASSERT_NE(trip, nullptr);
   EXPECT_EQ(trip->cause, TripCause::kInertialSaturated);
-  EXPECT_EQ(rig.told().inertial[0].saturated, 1U << 5);
+  EXPECT_EQ(rig.sink().inertial[0].saturated, 1U << 5);
 }
 
 TEST(InertialLoop, TickDoesNotAllocate) {
@@ -252,12 +252,13 @@ TEST(InertialConfig, ScalesAndLimitsAreReadInTheirPlaces) {
   facts.inertial_ticks = {2, 0, 0, 0};
   EXPECT_EQ(inertial_dividers(rig, facts)[0], 4);
 
-  const RigConfig told =
+  const RigConfig reported =
       parse_rig_config("r.textproto", rig_text(" inertial { sensor: \"imu\" }", ""));
-  EXPECT_FALSE(told.limits.inertial[0].stops_run);
-  EXPECT_EQ(inertial_dividers(told, facts)[0], 2);
+  EXPECT_FALSE(reported.limits.inertial[0].stops_run);
+  EXPECT_EQ(inertial_dividers(reported, facts)[0], 2);
   facts.inertial_ticks[0] = 10;
-  EXPECT_DOUBLE_EQ(with_reading_times(told.limits, told, facts).inertial[0].missing_s_max, 0.03);
+  EXPECT_DOUBLE_EQ(with_reading_times(reported.limits, reported, facts).inertial[0].missing_s_max,
+                   0.03);
 }
 
 TEST(InertialConfig, MistakesAreNamed) {

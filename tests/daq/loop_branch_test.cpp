@@ -109,8 +109,8 @@ TEST(Arming, WaitsForASampleThatIsNotTripped) {
   });
   EXPECT_GT(trips, 0);
   EXPECT_EQ(rig.link().clear_state(), ClearState::kDone);
-  for (const proto::Sample& sample : rig.told().samples) ASSERT_TRUE(sample.tripped);
-  EXPECT_EQ(rig.told().find("running"), nullptr);
+  for (const proto::Sample& sample : rig.sink().samples) ASSERT_TRUE(sample.tripped);
+  EXPECT_EQ(rig.sink().find("running"), nullptr);
   ASSERT_NE(rig.loop().trip(), nullptr);  // waits for arm_s_max and gives up
   EXPECT_EQ(rig.loop().trip()->cause, TripCause::kClearRefused);
   EXPECT_NEAR(rig.loop().trip()->time_s, settings.settle_s + settings.arm_s_max, 3e-3);
@@ -150,8 +150,8 @@ TEST(Arming, WatchesFirst) {
       },
       1000);
   EXPECT_GT(rig.sim_unit().counters().clears, 0U);
-  ASSERT_NE(rig.told().find("arming"), nullptr);
-  EXPECT_NEAR(rig.told().find("arming")->timestamp_s, 0.8, 2e-3);
+  ASSERT_NE(rig.sink().find("arming"), nullptr);
+  EXPECT_NEAR(rig.sink().find("arming")->timestamp_s, 0.8, 2e-3);
 }
 
 // A rig outside its limits is never armed. The message names the joint and the remedy.
@@ -161,7 +161,7 @@ TEST(Arming, RefusesARigOutsideItsRangeWithAdvice) {
   SimulatedRig rig(branch_drive(), settings);
   rig.run([](SimulatedRig& r, int) { EXPECT_EQ(r.sim_unit().output_V(), 0.0); });
   EXPECT_EQ(rig.sim_unit().counters().clears, 0U);
-  const proto::Event* trip = rig.told().find("angle");
+  const proto::Event* trip = rig.sink().find("angle");
   ASSERT_NE(trip, nullptr);
   for (const char* part : {"pendulum", "300 rad", "turns", "by hand", "-200 and 200 rad"}) {
     EXPECT_NE(trip->text.find(part), std::string::npos) << trip->text;
@@ -175,7 +175,7 @@ TEST(Arming, AdvisesOnlyBeforeTheStart) {
   limits.joint[0].angle_rad_max = 0.5;
   SimulatedRig rig(branch_drive(), furuta_settings(), simulation_settings(), limits);
   rig.run();
-  const proto::Event* trip = rig.told().find("angle");
+  const proto::Event* trip = rig.sink().find("angle");
   ASSERT_NE(trip, nullptr);
   EXPECT_EQ(trip->text.find("by hand"), std::string::npos) << trip->text;
 }
@@ -192,8 +192,8 @@ TEST(NotANumber, InAChannelsScaleTripsAndRecords) {
     ASSERT_NE(rig.loop().trip(), nullptr);
     EXPECT_EQ(rig.loop().trip()->cause, TripCause::kAngle);
     EXPECT_EQ(rig.sim_unit().counters().clears, 0U);
-    ASSERT_GT(rig.told().samples.size(), 100U);
-    for (const proto::Sample& sample : rig.told().samples) {
+    ASSERT_GT(rig.sink().samples.size(), 100U);
+    for (const proto::Sample& sample : rig.sink().samples) {
       EXPECT_FALSE(sample.valid[joint]);
       EXPECT_TRUE(sample.valid[1 - joint]);
       EXPECT_TRUE(std::isnan(sample.angle_rad[joint]));
@@ -283,8 +283,8 @@ class Books : public ::testing::Test {
   void push(const LoopRecord& made) { ASSERT_TRUE(rig_.loop().records().try_push(made)); }
   void expect_gap(std::size_t index, std::uint64_t first, std::uint64_t count,
                   proto::GapCause cause) {
-    ASSERT_LT(index, rig_.told().gaps.size());
-    const proto::Gap& gap = rig_.told().gaps[index];
+    ASSERT_LT(index, rig_.sink().gaps.size());
+    const proto::Gap& gap = rig_.sink().gaps[index];
     EXPECT_EQ(gap.first_sequence, first);
     EXPECT_EQ(gap.sample_count, count);
     EXPECT_EQ(gap.cause, cause);
@@ -302,7 +302,7 @@ TEST_F(Books, TellLossesOfTheLinkFromThoseOfTheRing) {
   push(record(10, 0));  // all in the ring
   push(record(20, 4));  // both
   rig_.supervisor().poll();
-  ASSERT_EQ(rig_.told().gaps.size(), 4U);
+  ASSERT_EQ(rig_.sink().gaps.size(), 4U);
   expect_gap(0, 1, 3, proto::GapCause::kLink);
   expect_gap(1, 5, 5, proto::GapCause::kRingFull);
   expect_gap(2, 11, 5, proto::GapCause::kRingFull);
@@ -326,7 +326,7 @@ TEST_F(Books, StartAtTheFirstSampleOfTheStream) {
 TEST_F(Books, CloseWithWhatTheUnitSent) {
   push(record(0));
   rig_.supervisor().finish(6);
-  ASSERT_EQ(rig_.told().gaps.size(), 1U);
+  ASSERT_EQ(rig_.sink().gaps.size(), 1U);
   expect_gap(0, 1, 5, proto::GapCause::kLink);
   EXPECT_EQ(rig_.supervisor().accounts().sent(), 6U);
 }
@@ -335,7 +335,7 @@ TEST_F(Books, AddNothingWhenTheUnitSentWhatCame) {
   push(record(0));
   push(record(1));
   rig_.supervisor().finish(2);
-  EXPECT_TRUE(rig_.told().gaps.empty());
+  EXPECT_TRUE(rig_.sink().gaps.empty());
   EXPECT_EQ(rig_.supervisor().accounts().sent(), 2U);
 }
 
@@ -344,7 +344,7 @@ TEST_F(Books, WriteEachCommandOnce) {
   push(record(0));
   push(record(1));
   rig_.supervisor().poll();
-  ASSERT_EQ(rig_.told().commands.size(), 2U);
+  ASSERT_EQ(rig_.sink().commands.size(), 2U);
   firmware_iface::UnitSample late;
   late.sequence = 2;
   late.unit_time_us = 2500;
@@ -352,9 +352,9 @@ TEST_F(Books, WriteEachCommandOnce) {
   late.encoders_valid = 0x03;
   late.encoder_counts = {4096, -1024};
   rig_.supervisor().take_late(late);
-  EXPECT_EQ(rig_.told().commands.size(), 2U);
-  ASSERT_EQ(rig_.told().samples.size(), 3U);
-  const proto::Sample& sample = rig_.told().samples.back();
+  EXPECT_EQ(rig_.sink().commands.size(), 2U);
+  ASSERT_EQ(rig_.sink().samples.size(), 3U);
+  const proto::Sample& sample = rig_.sink().samples.back();
   EXPECT_NEAR(sample.timestamp_s, 2.5e-3, 1e-12);
   EXPECT_NEAR(sample.angle_rad[0], 2.0 * std::numbers::pi, 1e-12);
   EXPECT_NEAR(sample.angle_rad[1], -0.5 * std::numbers::pi, 1e-12);
@@ -370,18 +370,18 @@ TEST_F(Books, MarkCommandsThatEnable) {
   push(off);
   push(on);
   rig_.supervisor().poll();
-  ASSERT_EQ(rig_.told().commands.size(), 2U);
-  EXPECT_EQ(rig_.told().commands[0].flags, 0U);
-  EXPECT_EQ(rig_.told().commands[1].flags, static_cast<std::uint32_t>(COMMAND_ENABLE));
-  EXPECT_EQ(rig_.told().commands[1].command[0], 1.5);
-  EXPECT_EQ(rig_.told().commands[1].command_requested[0], 7.0);
-  EXPECT_EQ(rig_.told().commands[1].timestamp_s, 1e-3);
+  ASSERT_EQ(rig_.sink().commands.size(), 2U);
+  EXPECT_EQ(rig_.sink().commands[0].flags, 0U);
+  EXPECT_EQ(rig_.sink().commands[1].flags, static_cast<std::uint32_t>(COMMAND_ENABLE));
+  EXPECT_EQ(rig_.sink().commands[1].command[0], 1.5);
+  EXPECT_EQ(rig_.sink().commands[1].command_requested[0], 7.0);
+  EXPECT_EQ(rig_.sink().commands[1].timestamp_s, 1e-3);
 }
 
 // A quartz error of 50 % is impossible: it is reported once, and not while the first clock fits are
 // too uncertain.
 TEST_F(Books, NoteAClockThatErrsBeyondBelief) {
-  const auto tell = [&](double ppm, double sigma_ppm) {
+  const auto set_clock_error = [&](double ppm, double sigma_ppm) {
     firmware_iface::ClockFit fit;
     fit.valid = true;
     fit.rate_error_ppm = ppm;
@@ -390,18 +390,18 @@ TEST_F(Books, NoteAClockThatErrsBeyondBelief) {
     rig_.supervisor().poll();
   };
   push(record(0));
-  tell(50.0, 1.0);
-  tell(-536'314.0, 400'000.0);
-  EXPECT_EQ(rig_.told().find("clock"), nullptr);
-  tell(-536'314.0, 10.0);
-  const proto::Event* noted = rig_.told().find("clock");
+  set_clock_error(50.0, 1.0);
+  set_clock_error(-536'314.0, 400'000.0);
+  EXPECT_EQ(rig_.sink().find("clock"), nullptr);
+  set_clock_error(-536'314.0, 10.0);
+  const proto::Event* noted = rig_.sink().find("clock");
   ASSERT_NE(noted, nullptr);
   EXPECT_NE(noted->text.find("-536314 ± 10 ppm"), std::string::npos) << noted->text;
   EXPECT_EQ(rig_.said().back(), "note: " + noted->text);
-  const std::size_t events = rig_.told().events.size();
-  tell(536'314.0, 10.0);
-  EXPECT_EQ(rig_.told().events.size(), events);
-  EXPECT_EQ(rig_.told().clock_fits.size(), 4U);
+  const std::size_t events = rig_.sink().events.size();
+  set_clock_error(536'314.0, 10.0);
+  EXPECT_EQ(rig_.sink().events.size(), events);
+  EXPECT_EQ(rig_.sink().clock_fits.size(), 4U);
 }
 
 }  // namespace

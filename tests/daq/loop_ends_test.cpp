@@ -93,8 +93,8 @@ TEST(LoopCounts, TheNumberOfTheCommandThatAnswersASample) {
   SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, ending_settings());
   rig.run();
   rig.supervisor().poll();
-  const auto& samples = rig.told().samples;
-  const auto& commands = rig.told().commands;
+  const auto& samples = rig.sink().samples;
+  const auto& commands = rig.sink().commands;
   ASSERT_GT(samples.size(), 300U);
   ASSERT_EQ(commands.size(), samples.size());
   for (std::size_t k = 0; k + 1 < samples.size(); ++k) {
@@ -111,7 +111,7 @@ TEST(LoopCounts, TheScenariosTimeFromItsStart) {
   rig.run();
   rig.supervisor().poll();
   double first_s = 0.0, last_s = 0.0;
-  for (const proto::Command& command : rig.told().commands) {
+  for (const proto::Command& command : rig.sink().commands) {
     if (command.command[0] == 0.0) continue;
     if (first_s == 0.0) first_s = command.timestamp_s;
     last_s = command.timestamp_s;
@@ -128,8 +128,8 @@ TEST(LoopCounts, NothingThatEnablesInARunWithoutDrive) {
                    settings);
   rig.run({}, 500);
   rig.supervisor().poll();
-  ASSERT_GT(rig.told().commands.size(), 400U);
-  for (const proto::Command& command : rig.told().commands) ASSERT_EQ(command.flags, 0U);
+  ASSERT_GT(rig.sink().commands.size(), 400U);
+  for (const proto::Command& command : rig.sink().commands) ASSERT_EQ(command.flags, 0U);
 }
 
 // Angles use the scale, sign and offset of the rig file.
@@ -139,12 +139,12 @@ TEST(LoopCounts, AnglesWithSignAndOffset) {
   SimulatedRig rig({"step", Step{.amplitude = 1.0, .start_s = 0.0}, 0.3}, settings);
   rig.run();
   rig.supervisor().poll();
-  ASSERT_FALSE(rig.told().samples.empty());
-  for (const proto::Sample& sample : rig.told().samples) {
+  ASSERT_FALSE(rig.sink().samples.empty());
+  for (const proto::Sample& sample : rig.sink().samples) {
     const auto counts = static_cast<double>(sample.encoder_counts[0]);
     ASSERT_DOUBLE_EQ(sample.angle_rad[0], settings.channel[0].rad_per_count * counts + 0.5);
   }
-  EXPECT_LT(rig.told().samples.back().angle_rad[0], 0.5) << "driven forwards, counted backwards";
+  EXPECT_LT(rig.sink().samples.back().angle_rad[0], 0.5) << "driven forwards, counted backwards";
 }
 
 // Accepts a hundred samples and then none.

@@ -342,7 +342,7 @@ TEST_F(Lie, AUnitThatIgnoresTheTripIsReportedUntilItObeys) {
   EXPECT_EQ(warnings, 4);  // at once and after each of three seconds
   EXPECT_TRUE(ends_off);
   EXPECT_NE(said("Tripped: trip command sent."), "");
-  EXPECT_NE(rig_->told().find("output"), nullptr);
+  EXPECT_NE(rig_->sink().find("output"), nullptr);
   EXPECT_EQ(rig_->loop().output_state(), OutputState::kOff);
   EXPECT_NEAR(rig_->supervisor().time_s() - rig_->loop().trip()->time_s, 3.2, 0.05);
 }

@@ -149,7 +149,7 @@ class Numbers : public ::testing::Test {
 
   // An angle out of range, or NaN, must have tripped the run.
   static void expect_limits_held(SimulatedRig& run, const SafetyLimits& limits) {
-    for (const proto::Sample& sample : run.told().samples) {
+    for (const proto::Sample& sample : run.sink().samples) {
       for (std::size_t j = 0; j < limits.joint.size(); ++j) {
         const bool inside = sample.valid[j] &&
                             sample.angle_rad[j] >= limits.joint[j].angle_rad_min &&
@@ -169,21 +169,21 @@ class Numbers : public ::testing::Test {
     ASSERT_TRUE(recording.ok());
     EXPECT_EQ(recording.value().samples.size(), run.supervisor().accounts().recorded);
     EXPECT_EQ(run.supervisor().accounts().sent(), run.sim_unit().counters().samples_sent);
-    EXPECT_EQ(recording.value().events.size(), run.told().events.size());
-    EXPECT_EQ(recording.value().commands.size(), run.told().commands.size());
-    const auto expect_passes = [](const auto& told, auto message) {
-      for (const auto& entry : told) {
+    EXPECT_EQ(recording.value().events.size(), run.sink().events.size());
+    EXPECT_EQ(recording.value().commands.size(), run.sink().commands.size());
+    const auto expect_passes = [](const auto& reported, auto message) {
+      for (const auto& entry : reported) {
         proto::to_message(entry, message);
         const auto fault = proto::find_number_fault(message);
         ASSERT_FALSE(fault) << fault->sentence;
       }
     };
-    expect_passes(run.told().samples, v1::Sample());
-    expect_passes(run.told().commands, v1::Command());
-    expect_passes(run.told().events, v1::Event());
-    expect_passes(run.told().gaps, v1::Gap());
-    expect_passes(run.told().clock_fits, v1::ClockFit());
-    expect_passes(run.told().stats, v1::LoopStats());
+    expect_passes(run.sink().samples, v1::Sample());
+    expect_passes(run.sink().commands, v1::Command());
+    expect_passes(run.sink().events, v1::Event());
+    expect_passes(run.sink().gaps, v1::Gap());
+    expect_passes(run.sink().clock_fits, v1::ClockFit());
+    expect_passes(run.sink().stats, v1::LoopStats());
   }
 
   // The unit itself refuses these at the program's greeting (daq/commands/session.cpp).

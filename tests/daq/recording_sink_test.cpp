@@ -53,8 +53,8 @@ TEST(RecordingSink, HoldsTheWholeRun) {
   EXPECT_TRUE(disk->published);
   const proto::Recording recording = read_back(*disk);
   EXPECT_TRUE(recording.scan.container.intact());
-  ASSERT_EQ(recording.samples.size(), rig.told().samples.size());
-  EXPECT_EQ(recording.samples.back().encoder_counts, rig.told().samples.back().encoder_counts);
+  ASSERT_EQ(recording.samples.size(), rig.sink().samples.size());
+  EXPECT_EQ(recording.samples.back().encoder_counts, rig.sink().samples.back().encoder_counts);
   EXPECT_EQ(recording.samples.size(), rig.sim_unit().counters().samples_sent);
   EXPECT_GE(recording.clock_fits.size(), 1U);
   EXPECT_GE(recording.loop_stats.size(), 2U);

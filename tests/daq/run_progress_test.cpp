@@ -71,8 +71,8 @@ TEST(HoldPrompt, NamesJointTargetAndPresentAngle) {
   const std::string prompt = "Hold joint \"pendulum\" at 180° ± 17° (now 3°), and keep it still.";
   ASSERT_EQ(holding.rig().said().size(), 1U);
   EXPECT_EQ(holding.rig().said()[0], prompt);
-  ASSERT_NE(holding.rig().told().find("waiting for hold"), nullptr);
-  EXPECT_EQ(holding.rig().told().find("waiting for hold")->text, prompt);
+  ASSERT_NE(holding.rig().sink().find("waiting for hold"), nullptr);
+  EXPECT_EQ(holding.rig().sink().find("waiting for hold")->text, prompt);
   EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" now 3°");
   holding.show(-6.0 * std::numbers::pi - 3.1);
   EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" now 182°");

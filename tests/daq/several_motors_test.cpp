@@ -388,15 +388,16 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   settings.channel = channel_scales(rig);
   settings.ttl_ms = rig.ttl_ms;
   ControlLoop loop(link, black_box, scenario.scenario, scenario.limits, settings);
-  MemorySink told;
-  Supervisor supervisor(loop, black_box, scenario.limits, told, nullptr, [](const std::string&) {});
+  MemorySink reported;
+  Supervisor supervisor(loop, black_box, scenario.limits, reported, nullptr,
+                        [](const std::string&) {});
   for (int k = 0; k < 5000 && loop.tick(); ++k) supervisor.poll();
   supervisor.poll();
   ASSERT_EQ(loop.trip(), nullptr) << describe(*loop.trip(), scenario.limits);
 
   double start_s = -1.0;
   int pulses = 0, steps = 0;
-  for (const proto::Command& command : told.commands) {
+  for (const proto::Command& command : reported.commands) {
     ASSERT_EQ(command.motor_count, 2U);
     if (command.command_requested[1] == 3.0 && start_s < 0.0) {
       start_s = command.timestamp_s - 0.25;
@@ -424,7 +425,7 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   EXPECT_NEAR(largest(0), 0.25, 1.0 / 32767.0);
   EXPECT_NEAR(largest(1), 3.0 / 12.0, 1.0 / 32767.0);
   double seen_V = 0.0, seen_duty = 0.0;
-  for (const proto::Sample& sample : told.samples) {
+  for (const proto::Sample& sample : reported.samples) {
     ASSERT_EQ(sample.motor_count, 2U);
     seen_duty = std::min(seen_duty, sample.command[0]);
     seen_V = std::max(seen_V, sample.command[1]);
@@ -432,9 +433,9 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   EXPECT_NEAR(seen_duty, -0.25, 1.0 / 32767.0);
   EXPECT_NEAR(seen_V, 3.0, 12.0 / 32767.0);
   // The shoulder's channel is first and moved forward, the elbow's is second.
-  EXPECT_NEAR(told.samples.back().angle_rad[0], unit.angles_rad()[1], 0.05);
-  EXPECT_GT(told.samples.back().angle_rad[0], 1.0);
-  EXPECT_LT(told.samples.back().angle_rad[1], -0.5);
+  EXPECT_NEAR(reported.samples.back().angle_rad[0], unit.angles_rad()[1], 0.05);
+  EXPECT_GT(reported.samples.back().angle_rad[0], 1.0);
+  EXPECT_LT(reported.samples.back().angle_rad[1], -0.5);
 }
 
 // A duty goes to the unit and back as a fraction of its range. Taken for volts, 0.4 would be 4 % of
@@ -453,7 +454,7 @@ TEST(Duty, ReachesTheUnitAsAShareOfTheSupply) {
   EXPECT_STREQ(firmware_iface::motor_unit(run.link().facts().motor[0].kind), "duty");
   EXPECT_NEAR(most, 0.4, 1.0 / 32767.0);
   double recorded = 0.0;
-  for (const proto::Sample& sample : run.told().samples) {
+  for (const proto::Sample& sample : run.sink().samples) {
     recorded = std::max(recorded, sample.command[0]);
   }
   EXPECT_NEAR(recorded, 0.4, 1.0 / 32767.0);

@@ -52,7 +52,7 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
       stream_{.host_paced = loop.host_paced,
               .divider = static_cast<int>(loop.period / std::chrono::milliseconds(1))},
       limits_(limits),
-      recording_(recording == nullptr ? told_ : *recording) {
+      recording_(recording == nullptr ? sink_ : *recording) {
   for (std::size_t i = 0; i < loop.inertial_count; ++i) stream_.inertial_divider[i] = 1;
   sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
   transport_ = std::make_unique<sim::SimTransport>(
@@ -66,7 +66,7 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
   link_ = std::make_unique<firmware_iface::UnitLink>(*line_, &black_box_);
   loop_ = std::make_unique<ControlLoop>(*link_, black_box_, std::move(scenario), limits_, loop);
   supervisor_ = std::make_unique<Supervisor>(
-      *loop_, black_box_, limits_, recording_, recording == nullptr ? nullptr : &told_,
+      *loop_, black_box_, limits_, recording_, recording == nullptr ? nullptr : &sink_,
       [this](const std::string& line) { said_.push_back(line); });
 }
 

@@ -88,7 +88,7 @@ class SimulatedRig {
   LyingLine& line() { return *line_; }
   ControlLoop& loop() { return *loop_; }
   Supervisor& supervisor() { return *supervisor_; }
-  MemorySink& told() { return told_; }
+  MemorySink& sink() { return sink_; }
   BlackBox& black_box() { return black_box_; }
   firmware_iface::UnitLink& link() { return *link_; }
   double time_s() const { return static_cast<double>(time_->now().count()) * 1e-9; }
@@ -107,7 +107,7 @@ class SimulatedRig {
   BlackBox black_box_;
   std::unique_ptr<firmware_iface::UnitLink> link_;
   std::unique_ptr<ControlLoop> loop_;
-  MemorySink told_;
+  MemorySink sink_;
   RunSink& recording_;
   std::vector<std::string> said_;
   bool keep_truth_ = false;

@@ -70,8 +70,8 @@ TEST_P(HostPause, TripsBeyondItsBound) {
     EXPECT_EQ(rig.loop().trip()->limit, 0.015);
     EXPECT_EQ(rig.sim_unit().counters().trips[4], 1U) << "by the host, not by the ttl";
     rig.poll();
-    ASSERT_FALSE(rig.told().commands.empty());
-    for (const proto::Command& command : rig.told().commands) {
+    ASSERT_FALSE(rig.sink().commands.empty());
+    for (const proto::Command& command : rig.sink().commands) {
       if (command.timestamp_s <= rig.loop().trip()->time_s) continue;
       EXPECT_EQ(command.flags, 0U) << command.timestamp_s;
     }
@@ -89,7 +89,7 @@ TEST_P(HostPause, IsNamedWhereTheUnitTripsForIt) {
   });
   expect_trip(rig, TripCause::kUnitTripped);
   rig.poll();
-  const proto::Event* trip = rig.told().find("unit tripped");
+  const proto::Event* trip = rig.sink().find("unit tripped");
   ASSERT_NE(trip, nullptr);
   EXPECT_NE(trip->text.find("this computer paused for up to 90 ms"), std::string::npos)
       << trip->text;
@@ -176,7 +176,7 @@ TEST_F(Heartbeat, TripsWhenNothingIsStoredForLongerThanItsBound) {
     EXPECT_GT(rig.loop().trip()->value, rig.loop().trip()->limit);
     EXPECT_NEAR(rig.loop().trip()->time_s, 1e-3 * kBreakTick + 1.0, 5e-3);
     rig.poll();
-    EXPECT_NE(rig.told().find("recording stalled"), nullptr);
+    EXPECT_NE(rig.sink().find("recording stalled"), nullptr);
   }
 }
 
@@ -216,7 +216,7 @@ TEST(FullRing, TripsAndListsWhatIsLost) {
     rig.finish();
     const SampleAccounts& accounts = rig.supervisor().accounts();
     EXPECT_EQ(accounts.sent(), rig.sim_unit().counters().samples_sent);
-    EXPECT_EQ(accounts.recorded, rig.told().samples.size());
+    EXPECT_EQ(accounts.recorded, rig.sink().samples.size());
     if (!beyond) {
       EXPECT_EQ(rig.loop().trip(), nullptr);
       EXPECT_EQ(accounts.lost_in_ring, 0U);
@@ -226,9 +226,9 @@ TEST(FullRing, TripsAndListsWhatIsLost) {
     EXPECT_EQ(rig.loop().trip()->limit, kFits);
     // The loop ends 0.2 s after the trip.
     EXPECT_NEAR(static_cast<double>(accounts.lost_in_ring), 200.0, 5.0);
-    ASSERT_FALSE(rig.told().gaps.empty());
-    EXPECT_EQ(rig.told().gaps.back().cause, proto::GapCause::kRingFull);
-    EXPECT_EQ(rig.told().gaps.back().sample_count, accounts.lost_in_ring);
+    ASSERT_FALSE(rig.sink().gaps.empty());
+    EXPECT_EQ(rig.sink().gaps.back().cause, proto::GapCause::kRingFull);
+    EXPECT_EQ(rig.sink().gaps.back().sample_count, accounts.lost_in_ring);
   }
 }
 

@@ -44,8 +44,8 @@ TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
   LoopRecord record = full_record();
   record.sample.tripped = true;
   push(record);
-  ASSERT_EQ(rig_.told().samples.size(), 1U);
-  const proto::Sample& sample = rig_.told().samples[0];
+  ASSERT_EQ(rig_.sink().samples.size(), 1U);
+  const proto::Sample& sample = rig_.sink().samples[0];
   EXPECT_EQ(sample.timestamp_s, 0.75);
   EXPECT_EQ(sample.sequence, 7U);
   EXPECT_EQ(sample.device_time_us, 123'456);
@@ -68,15 +68,15 @@ TEST_F(Fields, OfASampleAreThoseOfTheUnitAndTheLoop) {
   record.sample.encoders_valid = 0x02;  // only the first channel is missing
   record.command_number = 3;
   push(record);
-  const proto::Sample& second = rig_.told().samples[1];
+  const proto::Sample& second = rig_.sink().samples[1];
   EXPECT_FALSE(second.tripped);
   EXPECT_TRUE(second.driving);
   EXPECT_FALSE(second.valid[0]);
   EXPECT_TRUE(std::isnan(second.angle_rad[0]));
   EXPECT_TRUE(second.valid[1]);
   EXPECT_EQ(second.angle_rad[1], -1.5);
-  ASSERT_EQ(rig_.told().commands.size(), 1U) << "the first record answers with no command";
-  EXPECT_EQ(rig_.told().commands[0].command_sequence, 3U);
+  ASSERT_EQ(rig_.sink().commands.size(), 1U) << "the first record answers with no command";
+  EXPECT_EQ(rig_.sink().commands[0].command_sequence, 3U);
 }
 
 // An angle that is not a number is invalid, even if the unit reports it as valid.
@@ -84,9 +84,9 @@ TEST_F(Fields, OfASampleSayThatAnAngleIsNone) {
   LoopRecord record = full_record();
   record.observation.joint[1].angle_rad = HUGE_VAL;
   push(record);
-  EXPECT_TRUE(rig_.told().samples[0].valid[0]);
-  EXPECT_FALSE(rig_.told().samples[0].valid[1]);
-  EXPECT_TRUE(std::isnan(rig_.told().samples[0].angle_rad[1]));
+  EXPECT_TRUE(rig_.sink().samples[0].valid[0]);
+  EXPECT_FALSE(rig_.sink().samples[0].valid[1]);
+  EXPECT_TRUE(std::isnan(rig_.sink().samples[0].angle_rad[1]));
 }
 
 TEST_F(Fields, OfAClockFitAreInTheirUnits) {
@@ -102,15 +102,15 @@ TEST_F(Fields, OfAClockFitAreInTheirUnits) {
   fit.blocks_rejected = 2;
   ASSERT_TRUE(rig_.loop().clock_fits().try_push(fit));
   rig_.supervisor().poll();
-  ASSERT_EQ(rig_.told().clock_fits.size(), 1U);
-  const proto::ClockFit& told = rig_.told().clock_fits[0];
-  EXPECT_EQ(told.timestamp_s, 0.75);
-  EXPECT_EQ(told.rate_error_ppm, -40.0);
-  EXPECT_EQ(told.rate_error_ppm_sd, 0.5);
-  EXPECT_DOUBLE_EQ(told.offset_s, 7.5);
-  EXPECT_DOUBLE_EQ(told.residual_s_rms, 12e-6);
-  EXPECT_EQ(told.point_count, 6U);
-  EXPECT_EQ(told.rejected_count, 2U);
+  ASSERT_EQ(rig_.sink().clock_fits.size(), 1U);
+  const proto::ClockFit& reported = rig_.sink().clock_fits[0];
+  EXPECT_EQ(reported.timestamp_s, 0.75);
+  EXPECT_EQ(reported.rate_error_ppm, -40.0);
+  EXPECT_EQ(reported.rate_error_ppm_sd, 0.5);
+  EXPECT_DOUBLE_EQ(reported.offset_s, 7.5);
+  EXPECT_DOUBLE_EQ(reported.residual_s_rms, 12e-6);
+  EXPECT_EQ(reported.point_count, 6U);
+  EXPECT_EQ(reported.rejected_count, 2U);
 }
 
 // The counters belong to the real-time thread; here the test is that thread.
@@ -130,19 +130,19 @@ TEST_F(Fields, OfTheLoopsStatisticsAreItsCounters) {
   LoopRecord record = full_record();
   record.observation.time_s = 1.25;
   push(record);
-  ASSERT_FALSE(rig_.told().stats.empty());
-  const proto::LoopStats& told = rig_.told().stats.back();
-  EXPECT_EQ(told.timestamp_s, 1.25);
-  EXPECT_EQ(told.cycle_count, 11U);
-  EXPECT_EQ(told.skipped_periods, 12U);
-  EXPECT_EQ(told.dropped_samples, 13U);
-  EXPECT_EQ(told.link_timeouts, 14U);
-  EXPECT_EQ(told.damaged_frames, 15U);
-  EXPECT_DOUBLE_EQ(told.wakeup_us_mean, 5.0);  // (99 · 4 + 104) / 100
-  EXPECT_DOUBLE_EQ(told.wakeup_us_p99, 5.0);   // the upper edge of the bin from 4 to 5 µs
-  EXPECT_DOUBLE_EQ(told.wakeup_us_max, 104.0);
-  EXPECT_DOUBLE_EQ(told.cycle_us_mean, 25.0);
-  EXPECT_DOUBLE_EQ(told.cycle_us_max, 30.0);
+  ASSERT_FALSE(rig_.sink().stats.empty());
+  const proto::LoopStats& reported = rig_.sink().stats.back();
+  EXPECT_EQ(reported.timestamp_s, 1.25);
+  EXPECT_EQ(reported.cycle_count, 11U);
+  EXPECT_EQ(reported.skipped_periods, 12U);
+  EXPECT_EQ(reported.dropped_samples, 13U);
+  EXPECT_EQ(reported.link_timeouts, 14U);
+  EXPECT_EQ(reported.damaged_frames, 15U);
+  EXPECT_DOUBLE_EQ(reported.wakeup_us_mean, 5.0);  // (99 · 4 + 104) / 100
+  EXPECT_DOUBLE_EQ(reported.wakeup_us_p99, 5.0);   // the upper edge of the bin from 4 to 5 µs
+  EXPECT_DOUBLE_EQ(reported.wakeup_us_max, 104.0);
+  EXPECT_DOUBLE_EQ(reported.cycle_us_mean, 25.0);
+  EXPECT_DOUBLE_EQ(reported.cycle_us_max, 30.0);
 }
 
 // Statistics are written once per second of the rig's time, and at the end.
@@ -154,9 +154,9 @@ TEST_F(Fields, OfTheLoopsStatisticsComeOnceASecond) {
     ++record.sample.sequence;
     push(record);
   }
-  EXPECT_EQ(rig_.told().stats.size(), 2U);
+  EXPECT_EQ(rig_.sink().stats.size(), 2U);
   rig_.supervisor().finish(std::nullopt);
-  EXPECT_EQ(rig_.told().stats.size(), 3U);
+  EXPECT_EQ(rig_.sink().stats.size(), 3U);
 }
 
 // The black box holds each message once, with its direction, its bytes and its time since the run's
@@ -168,8 +168,8 @@ TEST(BlackBoxEvent, HoldsTheMessagesAsTheyPassed) {
                    furuta_settings(), simulation_settings(), limits);
   rig.run();
   rig.finish();
-  const proto::Event* trip = rig.told().find("angle");
-  const proto::Event* box = rig.told().find("black box");
+  const proto::Event* trip = rig.sink().find("angle");
+  const proto::Event* box = rig.sink().find("black box");
   ASSERT_NE(trip, nullptr);
   ASSERT_NE(box, nullptr);
   int from_unit = 0, to_unit = 0, after_trip = 0;

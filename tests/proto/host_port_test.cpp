@@ -23,12 +23,13 @@ TEST(HostPort, RefusesWhatIsNone) {
 }
 
 TEST(HostPort, SaysWhatAnAddressLooksLike) {
-  const auto told = [](const std::string& text) {
+  const auto reported = [](const std::string& text) {
     return test_support::refusal([&] { static_cast<void>(parse_service_place(text)); });
   };
-  test_support::expect_parts(told("http://x"), {"\"http://x\" is not an address: remove http://",
-                                                "write HOST:PORT or unix:/PATH, e.g. 127.0.0.1"});
-  test_support::expect_parts(told("rig:x"), {"a port is a number", "HOST:PORT or unix:/PATH"});
+  test_support::expect_parts(reported("http://x"),
+                             {"\"http://x\" is not an address: remove http://",
+                              "write HOST:PORT or unix:/PATH, e.g. 127.0.0.1"});
+  test_support::expect_parts(reported("rig:x"), {"a port is a number", "HOST:PORT or unix:/PATH"});
   EXPECT_EQ(test_support::refusal([] { static_cast<void>(parse_host_port("rig:x")); }).find("unix"),
             std::string::npos);
 }

@@ -181,14 +181,14 @@ TEST(ParseText, AsksForADecimalPoint) {
 
 // Lists the units of the message in question, not of every one with a field of that name.
 TEST(ParseText, ListsTheValuesThatStandThere) {
-  const std::string told =
+  const std::string reported =
       text_refusal("recording {\n  time { column: \"t\" }\n\tangle { unit: DEGREES }\n}");
-  expect_parts(told, {"r.textproto:3:",
-                      "\"DEGREES\" is not a value of \"unit\" in an AngleColumn; use one "
-                      "of RADIAN, DEGREE, ",
-                      "; did you mean \"DEGREE\"?"});
-  EXPECT_EQ(told.find("SECOND"), std::string::npos) << told;
-  EXPECT_EQ(told.find("METER"), std::string::npos) << told;
+  expect_parts(reported, {"r.textproto:3:",
+                          "\"DEGREES\" is not a value of \"unit\" in an AngleColumn; use one "
+                          "of RADIAN, DEGREE, ",
+                          "; did you mean \"DEGREE\"?"});
+  EXPECT_EQ(reported.find("SECOND"), std::string::npos) << reported;
+  EXPECT_EQ(reported.find("METER"), std::string::npos) << reported;
   expect_parts(
       text_refusal("recording { time { unit: HOUR\n}\n}"),
       {"\"HOUR\" is not a value of \"unit\" in a TimeColumn; use one of SECOND, MILLISECOND"});

@@ -29,9 +29,9 @@ def columns(frame):
 def test_numbers_are_those_of_the_command_line_to_the_bit(csv, result, tmp_path):
     out = tmp_path / "result.json"
     done = rigcal_program("calibrate", csv, "--rig", RIG, "--json", out, "--quiet")
-    told = json.loads(out.read_text())
-    assert without_time(told) == without_time(json.loads(result.to_json()))
-    assert [row["value"] for row in told["parameters"]] == list(result.parameters["value"])
+    reported = json.loads(out.read_text())
+    assert without_time(reported) == without_time(json.loads(result.to_json()))
+    assert [row["value"] for row in reported["parameters"]] == list(result.parameters["value"])
     assert done.stdout.splitlines()[:10] == result.table().splitlines()[:10]
 
 
@@ -52,9 +52,9 @@ def test_any_sensor_may_be_withheld(sensed):
     whole = rigcal.calibrate(sensed, SENSED)
     some = rigcal.calibrate(sensed, SENSED, withhold="imu1")
     assert whole.document["withheld"] == []
-    (told,) = some.document["withheld"]
-    assert (told["hinge"], told["unit"]) == ("imu1.gyro_z", "rad/s")
-    assert math.isclose(told["rmse"], 2e-2, rel_tol=0.05)
+    (reported,) = some.document["withheld"]
+    assert (reported["hinge"], reported["unit"]) == ("imu1.gyro_z", "rad/s")
+    assert math.isclose(reported["rmse"], 2e-2, rel_tol=0.05)
     assert (some.parameters.standard_deviation > whole.parameters.standard_deviation).any()
     with pytest.raises(rigcal.InputError, match="would hold out all encoders"):
         rigcal.calibrate(sensed, SENSED, withhold="1")
@@ -68,9 +68,9 @@ def test_any_sensor_may_be_withheld(sensed):
 
 def test_table_dictionary_and_file_give_the_same(frame, result):
     for source in (frame, columns(frame), frame.set_index(frame.columns[0])):
-        told = rigcal.calibrate(source, RIG)
-        pd.testing.assert_frame_equal(told.parameters, result.parameters, check_exact=True)
-        np.testing.assert_array_equal(told.covariance, result.covariance)
+        reported = rigcal.calibrate(source, RIG)
+        pd.testing.assert_frame_equal(reported.parameters, result.parameters, check_exact=True)
+        np.testing.assert_array_equal(reported.covariance, result.covariance)
 
 
 def test_threads_do_not_change_the_result(csv, result):
@@ -135,8 +135,8 @@ def test_values_come_from_results_files_and_numbers(csv, result, tmp_path):
     result.to_json(path)
     tables = []
     for values in (result, path, dict(result.parameters["value"])):
-        told = rigcal.validate(csv, RIG, parameters=values)
-        tables.append(told.errors)
+        reported = rigcal.validate(csv, RIG, parameters=values)
+        tables.append(reported.errors)
     assert (tables[0]["rmse"] < 1e-2).all()
     for other in tables[1:]:
         pd.testing.assert_frame_equal(tables[0], other, check_exact=True)
@@ -194,10 +194,10 @@ def test_check_is_that_of_the_command_line(csv, tmp_path):
     out = tmp_path / "check.json"
     rigcal_program("check", csv, "--rig", RIG, "--json", out, "--quiet")
     here = rigcal.check(csv, RIG)
-    told = json.loads(out.read_text())
-    assert told["findings"] == here.document["findings"]
-    assert told["excitation"] == here.document["excitation"]
-    assert here.worst == told["worst"] and (here.excitation["standard_deviation"] > 0.0).all()
+    reported = json.loads(out.read_text())
+    assert reported["findings"] == here.document["findings"]
+    assert reported["excitation"] == here.document["excitation"]
+    assert here.worst == reported["worst"] and (here.excitation["standard_deviation"] > 0.0).all()
 
 
 def test_simulation_is_that_of_the_command_line(tmp_path):
@@ -219,11 +219,11 @@ def test_recordings_are_arrays(csv, frame):
 
 
 def test_progress_is_told_and_its_exceptions_end_the_calibration(csv):
-    told = []
-    rigcal.calibrate(csv, RIG, progress=lambda *record: told.append(record))
-    assert {type(field) for field in told[-1]} == {str, int, float}
-    assert len({record[0] for record in told}) >= 2  # stages
-    assert any(record[1] > 0 for record in told)
+    reported = []
+    rigcal.calibrate(csv, RIG, progress=lambda *record: reported.append(record))
+    assert {type(field) for field in reported[-1]} == {str, int, float}
+    assert len({record[0] for record in reported}) >= 2  # stages
+    assert any(record[1] > 0 for record in reported)
 
     class Enough(Exception):
         pass
@@ -231,7 +231,7 @@ def test_progress_is_told_and_its_exceptions_end_the_calibration(csv):
     def stop(stage, iteration, cost, gradient):
         raise Enough(stage)
 
-    with pytest.raises(Enough, match=told[0][0]):
+    with pytest.raises(Enough, match=reported[0][0]):
         rigcal.calibrate(csv, RIG, progress=stop)
 
 

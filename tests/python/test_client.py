@@ -13,16 +13,16 @@ from conftest import RIG, SENSED, rigcal_program
 
 
 def test_result_is_that_of_this_process(service, csv, result, tmp_path):
-    told = []
+    reported = []
     with rigcal.Client(service) as client:
         assert client.server_version
-        there = client.calibrate(csv, RIG, progress=lambda *record: told.append(record))
+        there = client.calibrate(csv, RIG, progress=lambda *record: reported.append(record))
         pd.testing.assert_frame_equal(there.parameters, result.parameters, check_exact=True)
         assert there.converged and "pendulum.J_zz" in there.table()
         there.report(tmp_path / "report.html")
         assert "</html>" in (tmp_path / "report.html").read_text()
         json.loads(there.to_json())
-    assert told and told[-1][0]
+    assert reported and reported[-1][0]
 
 
 def test_tables_are_uploaded_with_every_digit(service, frame, csv, result):
@@ -51,9 +51,9 @@ def test_jobs_are_listed_watched_reported_and_deleted(service, csv, tmp_path):
         assert job in [info.job_id for info in client.jobs()]
         client.delete_job(job)
         assert job not in [info.job_id for info in client.jobs()]
-        with pytest.raises(rigcal.ServiceError) as told:
+        with pytest.raises(rigcal.ServiceError) as reported:
             client.job(job)
-        assert told.value.code == "NOT_FOUND"
+        assert reported.value.code == "NOT_FOUND"
         other = client.upload(pd.read_csv(csv).iloc[:1000])
         client.delete_session(other)
         assert other not in [info.session_id for info in client.sessions()]
@@ -98,9 +98,9 @@ def test_what_the_service_refuses_is_told(service):
     with rigcal.Client(service) as client:
         with pytest.raises(rigcal.ServiceError, match="nobody"):
             client.calibrate("session:nobody", RIG)
-        with pytest.raises(rigcal.ServiceError) as told:
+        with pytest.raises(rigcal.ServiceError) as reported:
             client.result("nothing")
-        assert told.value.code == "NOT_FOUND"
+        assert reported.value.code == "NOT_FOUND"
         assert client.jobs() is not None  # the connection is still usable
     with pytest.raises(ConnectionError, match="127.0.0.1:1"):
         rigcal.Client("127.0.0.1:1")
@@ -126,11 +126,11 @@ def test_mistakes_are_told_in_python_before_anything_is_sent(service, csv, optio
 
 def test_async_client_does_the_same(service, csv, result, tmp_path):
     async def run():
-        told = []
+        reported = []
         async with rigcal.AsyncClient(service) as client:
             there, listed = await asyncio.gather(
                 client.calibrate(csv, RIG, job_id="async",
-                                 progress=lambda *record: told.append(record)),
+                                 progress=lambda *record: reported.append(record)),
                 client.sessions())
             states = [info.state async for info in client.watch("async")]
             await client.report("async", tmp_path / "report.html")
@@ -138,9 +138,9 @@ def test_async_client_does_the_same(service, csv, result, tmp_path):
             await client.delete_job("async")
             with pytest.raises(rigcal.ServiceError):
                 await client.job("async")
-        return there, states, told, listed
+        return there, states, reported, listed
 
-    there, states, told, listed = asyncio.run(run())
+    there, states, reported, listed = asyncio.run(run())
     pd.testing.assert_frame_equal(there.parameters, result.parameters, check_exact=True)
     assert states == [rigcal_state("JOB_DONE")] and listed is not None
     with pytest.raises(ConnectionError):

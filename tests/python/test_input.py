@@ -11,12 +11,12 @@ from rigcal import _wire
 
 def refused(*words, **arguments):
     """Expects an InputError of one line with these words."""
-    with pytest.raises(rigcal.InputError) as told:
+    with pytest.raises(rigcal.InputError) as reported:
         rigcal.calibrate(**{"rig": RIG, **arguments})
     for word in words:
-        assert word in str(told.value)
-    assert "\n" not in str(told.value)
-    return told.value
+        assert word in str(reported.value)
+    assert "\n" not in str(reported.value)
+    return reported.value
 
 
 def test_recordings(frame, csv, tmp_path):
@@ -54,8 +54,8 @@ def test_text_where_numbers_must_be(frame, cell):
 
 # Columns that the rig does not use may have any type.
 def test_texts_beside(frame, result):
-    told = rigcal.calibrate(frame.assign(remark="good", day=pd.Timestamp("2026-11-24")), RIG)
-    pd.testing.assert_frame_equal(told.parameters, result.parameters, check_exact=True)
+    reported = rigcal.calibrate(frame.assign(remark="good", day=pd.Timestamp("2026-11-24")), RIG)
+    pd.testing.assert_frame_equal(reported.parameters, result.parameters, check_exact=True)
 
 
 # Rows count from 1, and the cell is reported as for a file.
@@ -153,9 +153,9 @@ def test_what_makes_estimates_nonsense_is_raised_with_its_findings(frame):
     assert isinstance(fault, rigcal.FaultyInput)
     assert [finding.severity for finding in fault.findings].count("fault") == 1
     assert fault.findings[0].channel == "pivot" and abs(fault.findings[0].size + 1.48) < 0.01
-    told = rigcal.calibrate(shifted, RIG, fix={"pivot.offset": 0.0}, as_is=True, refine=False,
+    reported = rigcal.calibrate(shifted, RIG, fix={"pivot.offset": 0.0}, as_is=True, refine=False,
                             max_iterations=3)
-    assert told.findings and not told.converged
+    assert reported.findings and not reported.converged
 
 
 def test_faults_carry_findings():

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import rigcal
 from conftest import RIG
-from rigcal._progress import JobSteps, telling
+from rigcal._progress import JobSteps, progress_function
 
 SCRIPT = """
 import sys, rigcal
@@ -25,37 +25,37 @@ def calibrate(csv, **streams):
 
 # Terminal control codes must not appear in a file or log.
 def test_pipes_get_plain_lines(csv):
-    told = calibrate(csv, stderr=subprocess.PIPE, text=True).communicate()[1]
-    lines = told.splitlines()
-    assert len(lines) > 3 and "\r" not in told and "\033" not in told
+    reported = calibrate(csv, stderr=subprocess.PIPE, text=True).communicate()[1]
+    lines = reported.splitlines()
+    assert len(lines) > 3 and "\r" not in reported and "\033" not in reported
     for line in lines:
         assert LINE.fullmatch(line), line
-    assert not re.search(r"e[+-]?0\d|e[+]", told), told  # one number format
+    assert not re.search(r"e[+-]?0\d|e[+]", reported), reported  # one number format
 
 
 def test_terminals_get_one_line_that_changes(csv):
     main, other = pty.openpty()
     child = calibrate(csv, stderr=other)
     os.close(other)
-    told = b""
+    text = b""
     try:
         while part := os.read(main, 65536):
-            told += part
+            text += part
     except OSError:  # the other end is closed
         pass
     os.close(main)
     assert child.wait(timeout=60) == 0
-    assert told.startswith(b"\r") and told.endswith(b"\033[K\r\n") and told.count(b"\n") == 1
-    for line in told.decode().split("\r")[1:-1]:
+    assert text.startswith(b"\r") and text.endswith(b"\033[K\r\n") and text.count(b"\n") == 1
+    for line in text.decode().split("\r")[1:-1]:
         assert LINE.fullmatch(line.removesuffix("\033[K")), line
 
 
 # Another stage solves another problem, so a higher cost is no setback. Only its first line says
 # so.
 def test_costs_that_do_not_compare(capfd):
-    with telling(True) as tell:
+    with progress_function(True) as report:
         for stage, iteration in [("joint", 0), ("joint", 1), ("simulation", 0), ("simulation", 1)]:
-            tell(stage, iteration, 9.0, 1.0)
+            report(stage, iteration, 9.0, 1.0)
     lines = capfd.readouterr().err.splitlines()
     assert ["new cost function: not comparable with the costs above" in line
             for line in lines] == [False, False, True, False]
@@ -64,8 +64,8 @@ def test_costs_that_do_not_compare(capfd):
 # A job also sends progress before its first stage, at its end, with other news, and at the start
 # of a stage without an iteration. None of these is an iteration.
 def test_iterations_of_a_job_are_told_once():
-    told = []
-    steps = JobSteps(lambda *step: told.append(step))
+    reported = []
+    steps = JobSteps(lambda *step: reported.append(step))
     for stage, *numbers in [("", 0, 0.0, 0.0), ("joint", 0, 0.0, 0.0), ("joint", 0, 9.0, 1.0),
                             ("joint", 0, 9.0, 1.0), ("joint", 1, 4.0, 0.1),
                             ("simulation", 1, 4.0, 0.1), ("simulation", 0, 7.0, 2.0),
@@ -73,7 +73,7 @@ def test_iterations_of_a_job_are_told_once():
         progress = SimpleNamespace(stage=stage, iteration=numbers[0], cost=numbers[1],
                                    gradient_norm=numbers[2])
         steps(SimpleNamespace(progress=progress))
-    assert told == [("joint", 0, 9.0, 1.0), ("joint", 1, 4.0, 0.1), ("simulation", 0, 7.0, 2.0)]
+    assert reported == [("joint", 0, 9.0, 1.0), ("joint", 1, 4.0, 0.1), ("simulation", 0, 7.0, 2.0)]
     JobSteps(None)(SimpleNamespace(progress=progress))
 
 

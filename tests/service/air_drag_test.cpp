@@ -131,19 +131,19 @@ TEST(AirDragOfRigs, IsNamedWhereTheDescriptionLacksIt) {
   const ArmsInAir truth{.r = 0.12};  // at the centre of mass, which the diagnostics try
   const std::string drag = "  air_drag { " + kDrag + "point { x { value: 0.05 } } }\n";
   const Rig rig = parse_rig("r", with(drag, ""));
-  const auto told = [&](const ArmsInAir& arms) {
+  const auto reported = [&](const ArmsInAir& arms) {
     const estimator::Recording own = swing_in_air(arms, 2e-4);
     return estimator::explain_misfit(estimator::calibrate(rig.mechanism, {own}), rig.mechanism,
                                      {own});
   };
-  const std::vector<estimator::Finding> findings = told(truth);
+  const std::vector<estimator::Finding> findings = reported(truth);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].kind, "air-drag") << findings[0].what;
   const std::size_t at = findings[0].what.find("B.c_air ");
   ASSERT_NE(at, std::string::npos) << findings[0].what;
   EXPECT_NEAR(std::stod(findings[0].what.substr(at + 8)), truth.c, 0.05 * truth.c);
   EXPECT_EQ(findings[0].what.find("A.c_air"), std::string::npos) << findings[0].what;
-  EXPECT_TRUE(told({.c = 0.0}).empty());
+  EXPECT_TRUE(reported({.c = 0.0}).empty());
 }
 
 TEST(AirDragOfRigs, IsReadWithItsPoint) {

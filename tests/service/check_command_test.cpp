@@ -70,8 +70,8 @@ TEST_F(CheckCommand, SaysThatNothingIsWrong) {
   EXPECT_GT(result().clock().absorbed_by_size(), 0);
   EXPECT_EQ(result().worst(), "none");
   ASSERT_GT(result().excitation_size(), 0);
-  const rigcal::v1::ExaminationResult told = result();
-  for (const auto& parameter : told.excitation()) {
+  const rigcal::v1::ExaminationResult reported = result();
+  for (const auto& parameter : reported.excitation()) {
     EXPECT_GT(parameter.standard_deviation(), 0.0) << parameter.parameter();
   }
 }
@@ -86,8 +86,8 @@ TEST_F(CheckCommand, TellsSpikesAndSlips) {
   EXPECT_NE(run.out.find("rigcal: they are rejected"), std::string::npos) << run.out;
   EXPECT_EQ(result().worst(), "warning");
   bool spikes = false, slip = false;
-  const rigcal::v1::ExaminationResult told = result();
-  for (const auto& finding : told.findings()) {
+  const rigcal::v1::ExaminationResult reported = result();
+  for (const auto& finding : reported.findings()) {
     spikes |= finding.kind() == "outliers" && finding.channel() == "pivot";
     slip |= finding.kind() == "slip" || finding.kind() == "jump";
   }

@@ -36,16 +36,16 @@ void write_run(const std::string& path, bool released = true,
   auto writer = proto::RecordingWriter::create(
       path, {.hinges = {"2", "1"}, .slides = slides, .epoch_unix_ns = 0, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
-  const auto tell = [&](double time_s, const std::string& phase) {
+  const auto add_event = [&](double time_s, const std::string& phase) {
     proto::Event event;
     event.timestamp_s = time_s;
     event.kind = proto::EventKind::kScenario;
     event.name = phase;
     ASSERT_TRUE(writer.value().write(event).ok());
   };
-  tell(0.0, "waiting for hold");
+  add_event(0.0, "waiting for hold");
   for (int k = 0; k < 3000; ++k) {
-    if (k == 400 && released) tell(0.4001, "running");
+    if (k == 400 && released) add_event(0.4001, "running");
     if (k >= 1200 && k < 1900) continue;
     proto::Sample sample;
     sample.sequence = static_cast<std::uint64_t>(k) + 17;

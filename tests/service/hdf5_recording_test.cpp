@@ -200,20 +200,20 @@ TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
     out.put("short", {1.0, 2.0});
     out.put("nothing", std::vector<double>());
   }
-  const auto told = [&](const char* time, const char* angle) {
+  const auto reported = [&](const char* time, const char* angle) {
     return refusal([&] { import_recording(path_, pendulum(time, angle)); });
   };
-  expect_parts(told("t", "alpha"),
+  expect_parts(reported("t", "alpha"),
                {"run.h5: no data set \"alpha\"", "\"a/theta\"", "recording { }"});
-  expect_parts(told("t", "theta"), {"no data set \"theta\", or several in groups"});
-  expect_parts(told("t", "short"), {"data set \"short\" has 2 elements, \"t\" 400"});
-  expect_parts(told("nothing", "nothing"), {"empty"});
+  expect_parts(reported("t", "theta"), {"no data set \"theta\", or several in groups"});
+  expect_parts(reported("t", "short"), {"data set \"short\" has 2 elements, \"t\" 400"});
+  expect_parts(reported("nothing", "nothing"), {"empty"});
   Rig undescribed = pendulum("t", "theta");
   undescribed.format.reset();
   expect_parts(refusal([&] { import_recording(path_, undescribed); }),
                {"rig.textproto: has no recording { }", "\"b/theta\""});
   std::ofstream(path_) << "t,theta\n0,1\n";
-  expect_parts(told("t", "theta"), {"run.h5: is not an HDF5 file"});
+  expect_parts(reported("t", "theta"), {"run.h5: is not an HDF5 file"});
   expect_parts(refusal([&] { import_recording("gone.h5", pendulum("t", "theta")); }),
                {"gone.h5: cannot be opened: No such file"});
 }

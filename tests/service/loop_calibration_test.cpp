@@ -327,15 +327,15 @@ TEST(LoopCalibration, ARecordingThroughAChangePointIsRefusedByTime) {
     table += std::to_string(0.01 * k) + "," + angle + "," + angle + ",0\n";
   }
   const estimator::Recording recording = import_csv_text("over.csv", table, *rig.format).recording;
-  const std::string told = refusal(rig, recording);
+  const std::string reported = refusal(rig, recording);
   expect_parts(
-      told,
+      reported,
       {"over.csv: at about 1.",
        "s, the recording passes a change point of the mechanism (a singular configuration, from "
        "which its joints can continue along two branches); use recordings, or parts of "
        "them, that avoid it"});
-  const double time = std::stod(told.substr(told.find("about ") + 6));
-  EXPECT_NEAR(time, 1.5, 0.05) << told;
+  const double time = std::stod(reported.substr(reported.find("about ") + 6));
+  EXPECT_NEAR(time, 1.5, 0.05) << reported;
 }
 
 // The same for a simulation: under gravity the crank falls through it.
@@ -347,12 +347,13 @@ TEST(LoopCalibration, ASimulationThroughAChangePointIsRefusedByTime) {
       "initial { hinge: \"P\" angle_rad: -0.5 } initial { hinge: \"Q\" angle_rad: 0.5 } "
       "initial { hinge: \"R\" angle_rad: 0.5 }",
       rig);
-  const std::string told = test_support::refusal(
+  const std::string reported = test_support::refusal(
       [&] { (void)simulate(rig, scenario, 1e-4, nullptr, Integrator::kPhysical); });
-  expect_parts(told, {"flat.textproto: at 0.",
-                      " s of the scenario the loops pass a singular configuration (change point), "
-                      "from which the motion can continue in two ways. Start or drive the rig so "
-                      "that it avoids this configuration"});
+  expect_parts(reported,
+               {"flat.textproto: at 0.",
+                " s of the scenario the loops pass a singular configuration (change point), "
+                "from which the motion can continue in two ways. Start or drive the rig so "
+                "that it avoids this configuration"});
 }
 
 }  // namespace

@@ -151,8 +151,9 @@ TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
       const Eigen::Vector2d joints(0.3, 0.2 * i), rates(-1.0, 4.0 * std::sin(i));
       const std::vector<daq::JointState> seen = {{joints[0], rates[0], true},
                                                  {joints[1], rates[1], true}};
-      const double told = scenario.command({time, seen});
-      EXPECT_NEAR(task.law->command(plan, time, joints, rates), told, 1e-5 * 6.0) << k << " " << i;
+      const double reported = scenario.command({time, seen});
+      EXPECT_NEAR(task.law->command(plan, time, joints, rates), reported, 1e-5 * 6.0)
+          << k << " " << i;
     }
   }
   // If a motion diverges, the command is zero.

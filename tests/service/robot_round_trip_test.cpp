@@ -219,11 +219,11 @@ TEST(RobotRoundTrip, MomentsThatNothingSeesAreRaisedToThoseOfABody) {
     ASSERT_NE(link, robot.links.end());
     EXPECT_TRUE(estimator::is_possible_inertia(link->inertial->inertia));
     EXPECT_NEAR(link->inertial->inertia(2, 2), zz, 1e-12);
-    const bool told = std::ranges::any_of(robot.notes, [](const std::string& note) {
+    const bool reported = std::ranges::any_of(robot.notes, [](const std::string& note) {
       return note.find("were raised to make the inertia physically consistent") !=
              std::string::npos;
     });
-    EXPECT_EQ(told, zz == 0.05);
+    EXPECT_EQ(reported, zz == 0.05);
   }
 }
 
@@ -276,14 +276,14 @@ TEST(RobotRoundTrip, JointsThatFollowOthersComeBack) {
 TEST(RobotRoundTrip, DragInTheAirIsToldToBeLeftOut) {
   std::string text = kCart;
   text.insert(text.find("  center_of_mass"), "  air_drag { coefficient { value: 0.01 } }\n");
-  const auto told = [](const std::string& rig) {
+  const auto reported = [](const std::string& rig) {
     const Robot robot = robot_of(parse_rig("r", rig));
     return std::ranges::count_if(robot.notes, [](const std::string& note) {
       return note.find("body \"bob\" has air drag") != std::string::npos;
     });
   };
-  EXPECT_EQ(told(text), 1);
-  EXPECT_EQ(told(kCart), 0);
+  EXPECT_EQ(reported(text), 1);
+  EXPECT_EQ(reported(kCart), 0);
 }
 
 // Seen from its other end a joint rotates about the opposite axis.

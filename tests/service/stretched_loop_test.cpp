@@ -137,11 +137,11 @@ TEST(StretchedLoop, ARecordingThroughTheStretchedPoseIsFound) {
             .value;
     EXPECT_NEAR(each.value, truth, 3.5 * each.standard_deviation) << each.name;
   }
-  const auto tells = [](const std::string& note) {
+  const auto reports = [](const std::string& note) {
     return note.find("release.csv: links are nearly collinear at 0.1") == 0 &&
            note.find("joint \"T\"") != std::string::npos;
   };
-  EXPECT_TRUE(std::ranges::any_of(result.notes, tells));
+  EXPECT_TRUE(std::ranges::any_of(result.notes, reports));
 }
 
 }  // namespace

@@ -276,10 +276,11 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& entry) { return entry.param.name; });
 
 TEST(Urdf, ATableIsNoXml) {
-  const std::string told = test_support::refusal([] { convert_urdf("t_s,q\n0,1\n"); });
+  const std::string reported = test_support::refusal([] { convert_urdf("t_s,q\n0,1\n"); });
   test_support::expect_parts(
-      told, {"is not XML: text in place of an element; correct it, or name a URDF or MJCF file"});
-  EXPECT_EQ(told.find("XML_"), std::string::npos) << told;
+      reported,
+      {"is not XML: text in place of an element; correct it, or name a URDF or MJCF file"});
+  EXPECT_EQ(reported.find("XML_"), std::string::npos) << reported;
 }
 
 TEST(Urdf, NothingThatMovesIsTold) {

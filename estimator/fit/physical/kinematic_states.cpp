@@ -239,9 +239,9 @@ class Smoother {
       means_.col(k).head(2 * n_) = states.col(column);
     }
     for (int i = 3 * n_; i < size_; ++i) means_.row(i).setConstant(constant(i - 3 * n_));
-    const JointReadings told(mechanism_);
+    const JointReadings readings(mechanism_);
     for (int j = 0; j < n_; ++j) {
-      if (told.is_told(j) || !mechanism_.hinges[static_cast<std::size_t>(j)].traits().wraps)
+      if (readings.is_told(j) || !mechanism_.hinges[static_cast<std::size_t>(j)].traits().wraps)
         continue;
       double least = std::numeric_limits<double>::infinity(), best = 0.0;
       for (int turn = 0; turn < kTurns; ++turn) {

@@ -35,7 +35,7 @@ class _Printer:
 
 
 @contextmanager
-def telling(progress: ProgressLike) -> Iterator[Optional[Progress]]:
+def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
     """Yields the progress function, or one that prints if `progress` is True."""
     if progress and progress is not True and not callable(progress):
         raise InputError(f"progress is {shown(progress)}; give True to print, or a function of "
@@ -53,8 +53,8 @@ def telling(progress: ProgressLike) -> Iterator[Optional[Progress]]:
 class JobSteps:
     """Reports each iteration of a job once; updates for other reasons repeat the last iteration."""
 
-    def __init__(self, tell: Optional[Progress]) -> None:
-        self._tell = tell
+    def __init__(self, report: Optional[Progress]) -> None:
+        self._tell = report
         self._last = (0, 0.0, 0.0)  # before the first
 
     def __call__(self, job_info: Any) -> None:

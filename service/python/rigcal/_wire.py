@@ -188,9 +188,9 @@ def subscribe(job_id: str) -> Operation:
 
 def next_update(job_id: str) -> Operation:
     while True:
-        told = yield Notified()
-        if told.WhichOneof("reply") == "job_update" and told.job_update.job.job_id == job_id:
-            return told.job_update.job
+        reply = yield Notified()
+        if reply.WhichOneof("reply") == "job_update" and reply.job_update.job.job_id == job_id:
+            return reply.job_update.job
 
 
 def upload(recording: RecordingLike, index: int = 0, needed: Sequence[str] = ()) -> Operation:
@@ -286,9 +286,9 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
 def result(job_id: str) -> Operation:
     """Returns the result of a finished job, with its table and report."""
     request = pb.GetResult(job_id=_id(job_id, "job_id"))
-    told = (yield pb.ServiceRequest(get_result=request)).job_result
+    reported = (yield pb.ServiceRequest(get_result=request)).job_result
     page = yield from report(job_id, False)
-    return Result(_to_dict(told.result), table=told.table, page=page)
+    return Result(_to_dict(reported.result), table=reported.table, page=page)
 
 
 def report(job_id: str, cross_validation: bool) -> Operation:
@@ -313,8 +313,8 @@ def finish(job_info: pb.JobInfo) -> Operation:
 def _to_dict(message: Any) -> dict[str, Any]:
     """Returns proto3 JSON with every field, as rigcal writes it; Protobuf 5 renamed the option."""
     try:
-        told = MessageToDict(message, always_print_fields_with_no_presence=True)
+        reported = MessageToDict(message, always_print_fields_with_no_presence=True)
     except TypeError:
-        told = MessageToDict(message, including_default_value_fields=True)
-    result: dict[str, Any] = json.loads(json.dumps(told))
+        reported = MessageToDict(message, including_default_value_fields=True)
+    result: dict[str, Any] = json.loads(json.dumps(reported))
     return result

@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any, AsyncIterator, Optional
 
 from rigcal import _wire
-from rigcal._progress import JobSteps, ProgressLike, telling
+from rigcal._progress import JobSteps, ProgressLike, progress_function
 from rigcal._request import RecordingLike, RecordingsLike
 from rigcal.errors import ServiceError
 from rigcal.result import Result
@@ -90,11 +90,11 @@ class AsyncClient:
 
     async def watch(self, job_id: str) -> AsyncIterator[Any]:
         """See `Client.watch`."""
-        told = await self._run(_wire.subscribe(job_id))
-        yield told
-        while not _wire.has_ended(told):
-            told = await self._run(_wire.next_update(job_id))
-            yield told
+        reported = await self._run(_wire.subscribe(job_id))
+        yield reported
+        while not _wire.has_ended(reported):
+            reported = await self._run(_wire.next_update(job_id))
+            yield reported
 
     async def result(self, job_id: str) -> Result:
         """See `Client.result`."""
@@ -125,16 +125,16 @@ class AsyncClient:
         """
         job_id = await self.submit(recordings, rig, **options)
         try:
-            with telling(progress) as tell:
-                steps = JobSteps(tell)
-                async for told in self.watch(job_id):
-                    steps(told)
+            with progress_function(progress) as report:
+                steps = JobSteps(report)
+                async for reported in self.watch(job_id):
+                    steps(reported)
         except ConnectionError:
             raise
         except BaseException:
             await asyncio.shield(self._cancel_quietly(job_id))
             raise
-        result: Result = await self._run(_wire.finish(told))
+        result: Result = await self._run(_wire.finish(reported))
         return result
 
     async def _cancel_quietly(self, job_id: str) -> None:

@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any, Iterator, Optional
 
 from rigcal import _wire
-from rigcal._progress import JobSteps, ProgressLike, telling
+from rigcal._progress import JobSteps, ProgressLike, progress_function
 from rigcal._request import RecordingLike, RecordingsLike
 from rigcal.errors import ServiceError
 from rigcal.result import Result
@@ -95,11 +95,11 @@ class Client:
 
     def watch(self, job_id: str) -> Iterator[Any]:
         """Yields the state of a job (JobInfo) now and after every change, until it has ended."""
-        told = self._run(_wire.subscribe(job_id))
-        yield told
-        while not _wire.has_ended(told):
-            told = self._run(_wire.next_update(job_id))
-            yield told
+        reported = self._run(_wire.subscribe(job_id))
+        yield reported
+        while not _wire.has_ended(reported):
+            reported = self._run(_wire.next_update(job_id))
+            yield reported
 
     def result(self, job_id: str) -> Result:
         """Returns the result of a finished job, with table and report but without trajectories."""
@@ -129,16 +129,16 @@ class Client:
         """Uploads, calibrates on the service, and returns the result. Ctrl-C cancels the job."""
         job_id = self.submit(recordings, rig, **options)
         try:
-            with telling(progress) as tell:
-                steps = JobSteps(tell)
-                for told in self.watch(job_id):
-                    steps(told)
+            with progress_function(progress) as report:
+                steps = JobSteps(report)
+                for reported in self.watch(job_id):
+                    steps(reported)
         except ConnectionError:
             raise
         except BaseException:
             self._cancel_quietly(job_id)
             raise
-        result: Result = self._run(_wire.finish(told))
+        result: Result = self._run(_wire.finish(reported))
         return result
 
     def _cancel_quietly(self, job_id: str) -> None:

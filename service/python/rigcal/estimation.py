@@ -6,7 +6,7 @@ import json
 from typing import Any, Callable, Iterable, Optional, Union
 
 from rigcal import _rigcal
-from rigcal._progress import ProgressLike, telling
+from rigcal._progress import ProgressLike, progress_function
 from rigcal._request import (Names, ParametersLike, RecordingsLike, Values, count, make_request,
                              positive, word)
 from rigcal.result import CrossValidation, Examination, Result, Trajectory, Validation
@@ -16,8 +16,8 @@ Segments = Union[None, int, str, Iterable[int]]
 
 
 def _run(work: Callable[[Any], Any], progress: ProgressLike, threads: Optional[int]) -> Any:
-    with telling(progress) as told:
-        return work(_rigcal.Monitor(told, count(threads, "threads", 256)))
+    with progress_function(progress) as reported:
+        return work(_rigcal.Monitor(reported, count(threads, "threads", 256)))
 
 
 def _trajectories(handle: Any) -> list[Trajectory]:

@@ -160,8 +160,8 @@ class Result(Outcome):
 
     @property
     def verdict(self) -> Verdict:
-        told = self.document.get("verdict") or {}
-        return Verdict(told.get("kind", ""), told.get("sentence", ""))
+        reported = self.document.get("verdict") or {}
+        return Verdict(reported.get("kind", ""), reported.get("sentence", ""))
 
     @property
     def findings(self) -> list[Finding]:
@@ -272,8 +272,8 @@ class Validation(Outcome):
     def errors(self) -> pd.DataFrame:
         """Open-loop errors and noise of the readings, a row per recording and sensor."""
         rows = []
-        told = list(self.document["recordings"])
-        for recording in told:
+        reported = list(self.document["recordings"])
+        for recording in reported:
             for sensor in recording["sensors"]:
                 rows.append({"recording": recording["recording"], "sensor": sensor["sensor"],
                              "rmse": float(sensor["rmse"]),

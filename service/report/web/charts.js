@@ -190,9 +190,9 @@ const charts = (() => {
       ticks: { stroke: () => colour("--grid"), width: 1, size: 4 },
       values: (_, splits) => {
         if (logarithmic) return splits.map(at => at == null ? "" : decadeText(at));
-        const told = tickTexts(splits);
-        offset = told.offset;
-        return told.texts;
+        const ticks = tickTexts(splits);
+        offset = ticks.offset;
+        return ticks.texts;
       },
     };
   }

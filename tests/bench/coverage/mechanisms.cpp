@@ -40,7 +40,7 @@ struct Tally {
 
 /// Results for whole rigs.
 struct Verdicts {
-  int rigs = 0, told = 0, doubtful = 0, inside = 0, either = 0, unconverged = 0, unrefined = 0;
+  int rigs = 0, reported = 0, doubtful = 0, inside = 0, either = 0, unconverged = 0, unrefined = 0;
 };
 
 /// Friction has other terms in another law, which replace each other.
@@ -84,7 +84,7 @@ class Bench {
     } catch (const estimator::UnusableInput& refused) {
       result.verdict = {estimator::VerdictKind::kExplainsNothing, refused.what()};
     }
-    const bool told = result.verdict.kind >= estimator::VerdictKind::kDoesNotHold;
+    const bool reported = result.verdict.kind >= estimator::VerdictKind::kDoesNotHold;
     bool inside = true;
     if (result.converged()) {
       for (const estimator::ParameterEstimate& estimate : result.parameters) {
@@ -107,10 +107,10 @@ class Bench {
       ++verdicts->rigs;
       verdicts->unconverged += result.converged() ? 0 : 1;
       verdicts->unrefined += result.refined ? 0 : 1;
-      verdicts->told += told ? 1 : 0;
+      verdicts->reported += reported ? 1 : 0;
       verdicts->doubtful += result.verdict.kind == estimator::VerdictKind::kDoubtful ? 1 : 0;
       verdicts->inside += inside ? 1 : 0;
-      verdicts->either += told || inside ? 1 : 0;
+      verdicts->either += reported || inside ? 1 : 0;
     }
   }
 
@@ -121,10 +121,10 @@ class Bench {
                   100.0 * tally.covered / tally.count, 100.0 * tally.by_noise / tally.count,
                   std::sqrt(tally.squares / tally.count));
     }
-    std::printf("\n%-26s %6s %6s %9s %7s %7s %12s %12s\n", "of", "rigs", "told", "doubtful",
+    std::printf("\n%-26s %6s %6s %9s %7s %7s %12s %12s\n", "of", "rigs", "rejected", "doubtful",
                 "inside", "either", "unconverged", "states alone");
     for (const auto& [name, of] : verdicts_) {
-      std::printf("%-26s %6d %6d %9d %7d %7d %12d %12d\n", name.c_str(), of.rigs, of.told,
+      std::printf("%-26s %6d %6d %9d %7d %7d %12d %12d\n", name.c_str(), of.rigs, of.reported,
                   of.doubtful, of.inside, of.either, of.unconverged, of.unrefined);
     }
   }

@@ -110,7 +110,7 @@ class Bench {
     std::snprintf(signal, sizeof signal, ", noise %.1f mrad, quantum %.1f, period %.0f ms",
                   1e3 * rig.noise, 1e3 * quantum, 1e3 * segment.period);
     const std::string name = kind + " " + std::to_string(seed) + ", " + law + signal;
-    if (alarmed && run_.verbose) tell(name + ", clean", clean, {});
+    if (alarmed && run_.verbose) report(name + ", clean", clean, {});
     const Eigen::Index row = lively_row(segment, seed);
     for (const SignalFault& fault : all()) {
       if (!is_wanted(fault.name)) continue;
@@ -185,14 +185,14 @@ class Bench {
       tally.narrow += change.wider <= bound ? 1 : 0;
     }
     if (!run_.verbose || (found && change.wider <= bound)) return;
-    tell(name + ", " + fault.name +
-             (found       ? ": found"
-              : otherwise ? ": otherwise"
-                          : ": silent"),
-         outcome, change);
+    report(name + ", " + fault.name +
+               (found       ? ": found"
+                : otherwise ? ": otherwise"
+                            : ": silent"),
+           outcome, change);
   }
 
-  static void tell(const std::string& title, const Outcome& outcome, const Change& change) {
+  static void report(const std::string& title, const Outcome& outcome, const Change& change) {
     std::printf("%s, moved %.2g, wider %.2g\n", title.c_str(), change.moved, change.wider);
     for (const Finding& finding : outcome.findings) {
       std::printf("      %s: %s\n", finding.kind.c_str(), finding.what.c_str());

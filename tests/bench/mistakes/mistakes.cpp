@@ -265,8 +265,8 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
   const service::Rig rig = service::load_rig(rig_file);
   const std::vector<estimator::Recording> recordings = {
       service::import_csv(file, *rig.format).recording};
-  const auto tell = [&](const estimator::Mechanism& mechanism,
-                        const std::vector<estimator::Recording>& readings, const char* planted) {
+  const auto report = [&](const estimator::Mechanism& mechanism,
+                          const std::vector<estimator::Recording>& readings, const char* planted) {
     const std::clock_t begin = std::clock();
     const auto findings = estimator::examine_description(mechanism, readings).findings;
     std::printf("%s (%.2f s)\n", planted,
@@ -274,10 +274,10 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
     for (const auto& finding : findings) std::printf("      %s\n", finding.what.c_str());
     std::fflush(stdout);
   };
-  tell(rig.mechanism, recordings, "as it is");
+  report(rig.mechanism, recordings, "as it is");
   for (const estimator::Hypothesis& each : estimator::likely_mistakes(rig.mechanism)) {
     if (std::ranges::find(to.only, each.kind) == to.only.end()) continue;
-    tell(mended(rig.mechanism, each), mended(recordings, each), each.mistake.c_str());
+    report(mended(rig.mechanism, each), mended(recordings, each), each.mistake.c_str());
   }
 }
 
@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", run.seed, "Of the first rig")->capture_default_str();
   app.add_option("--kinds", run.kinds, "pendulum, double, furuta, cartpole")->delimiter(',');
   app.add_option("--only", run.only, "Mistakes to plant, by kind; none: clean")->delimiter(',');
-  app.add_flag("--verbose", run.verbose, "Tell of every rig");
+  app.add_flag("--verbose", run.verbose, "Report every rig");
   app.add_flag("--after", after,
                "Mistakes in recordings, explained after a calibration; with --signals: faults of "
                "recordings that are examined and calibrated");

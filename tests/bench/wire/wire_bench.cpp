@@ -58,7 +58,7 @@ class Tally {
  public:
   explicit Tally(benchmark::State& state) : state_(state) {}
 
-  void tell(std::size_t size_bytes) {
+  void report(std::size_t size_bytes) {
     const double used_s = static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
     const double line_s = static_cast<double>(size_bytes) * kBitsPerByte / kBaud;
     state_.SetBytesProcessed(static_cast<std::int64_t>(size_bytes) * state_.iterations());
@@ -91,7 +91,7 @@ void decode_sample(benchmark::State& state) {
     benchmark::DoNotOptimize(found);
     benchmark::DoNotOptimize(sample);
   }
-  tally.tell(frames[0].size_bytes);
+  tally.report(frames[0].size_bytes);
 }
 BENCHMARK(decode_sample);
 
@@ -105,7 +105,7 @@ void encode_sample(benchmark::State& state) {
     size_bytes = frame.size_bytes;
     benchmark::DoNotOptimize(frame);
   }
-  tally.tell(size_bytes);
+  tally.report(size_bytes);
 }
 BENCHMARK(encode_sample);
 
@@ -122,7 +122,7 @@ void encode_sample_compact(benchmark::State& state) {
     size_bytes = frame.size_bytes;
     benchmark::DoNotOptimize(frame);
   }
-  tally.tell(size_bytes);
+  tally.report(size_bytes);
 }
 BENCHMARK(encode_sample_compact);
 
@@ -138,7 +138,7 @@ void encode_command(benchmark::State& state) {
     size_bytes = frame.size_bytes;
     benchmark::DoNotOptimize(frame);
   }
-  tally.tell(size_bytes);
+  tally.report(size_bytes);
 }
 BENCHMARK(encode_command);
 
@@ -149,7 +149,7 @@ void checksum_sample(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(crc32c(0, frame.bytes.data(), frame.size_bytes));
   }
-  tally.tell(frame.size_bytes);
+  tally.report(frame.size_bytes);
 }
 BENCHMARK(checksum_sample);
 
@@ -162,7 +162,7 @@ void copy_sample(benchmark::State& state) {
     std::memcpy(to.bytes.data(), from.bytes.data(), from.size_bytes);
     benchmark::DoNotOptimize(to);
   }
-  tally.tell(from.size_bytes);
+  tally.report(from.size_bytes);
 }
 BENCHMARK(copy_sample);
 

@@ -132,9 +132,9 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
     EXPECT_NEAR(find(result, "A.J_zz").initial / find(reference, "A.J_zz").initial, factor, 1e-9);
   }
   options.approach = false;
-  const Calibration told = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
-  EXPECT_FALSE(told.approached);
-  EXPECT_NEAR(told.history.front().arrow[0], 3.0 * find(reference, "A.J_zz").initial, 1e-12);
+  const Calibration reported = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
+  EXPECT_FALSE(reported.approached);
+  EXPECT_NEAR(reported.history.front().arrow[0], 3.0 * find(reference, "A.J_zz").initial, 1e-12);
 }
 
 // The parameters that an iteration reports must be the free parameters of the mechanism of its

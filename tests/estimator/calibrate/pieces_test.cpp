@@ -158,24 +158,25 @@ TEST(Pieces, TellOnlySlipsWithinThem) {
   const Calibration result = calibrate(mechanism, {recording}, {}, {});
   ASSERT_TRUE(result.converged());
   ASSERT_GE(result.pieces.size(), 6U);
-  const auto told = [&](std::size_t parameter, double row) {
+  const auto reported = [&](std::size_t parameter, double row) {
     int count = 0;
     for (const PieceEstimate& piece : result.pieces) {
       const auto at = static_cast<Eigen::Index>(parameter);
-      const bool tells = std::isfinite(piece.values[at]);
-      EXPECT_EQ(tells, std::isfinite(piece.standard_deviations[at]));
+      const bool identifies = std::isfinite(piece.values[at]);
+      EXPECT_EQ(identifies, std::isfinite(piece.standard_deviations[at]));
       const bool holds = piece.from < kPeriod * row && piece.to > kPeriod * row;
-      EXPECT_TRUE(holds || !tells || row < 0) << parameter << " from " << piece.from << " s on";
-      count += tells;
+      EXPECT_TRUE(holds || !identifies || row < 0)
+          << parameter << " from " << piece.from << " s on";
+      count += identifies;
     }
     return count;
   };
   ASSERT_EQ(result.parameters.size(), 5U);
   EXPECT_NEAR(result.parameters[3].value, 0.02, 2e-3);
   EXPECT_NEAR(result.parameters[4].value, -0.01, 2e-3);
-  EXPECT_GE(told(0, -1), 6);
-  EXPECT_EQ(told(3, kFirst), 1);
-  EXPECT_EQ(told(4, kSecond), 1);
+  EXPECT_GE(reported(0, -1), 6);
+  EXPECT_EQ(reported(3, kFirst), 1);
+  EXPECT_EQ(reported(4, kSecond), 1);
 }
 
 // A segment's slice starts at the time of its first row, with all data of its rows.

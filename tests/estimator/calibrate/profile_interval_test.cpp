@@ -38,7 +38,7 @@ const ParameterEstimate& of(const Calibration& result, const std::string& name) 
   return *std::ranges::find(result.parameters, name, &ParameterEstimate::name);
 }
 
-bool tells(const Calibration& result, const std::string& name) {
+bool has_profile_note(const Calibration& result, const std::string& name) {
   return std::ranges::any_of(result.notes, [&](const std::string& note) {
     return note.starts_with(name + ": ") && note.find("profile likelihood") != std::string::npos;
   });
@@ -50,7 +50,7 @@ TEST(ProfileIntervals, LeaveARateThatIsKnown) {
   const ParameterEstimate& rate = of(result, "1.zeta");
   EXPECT_LT(rate.half_interval, 0.25 * rate.value);
   EXPECT_DOUBLE_EQ(rate.half_interval, estimator::kNormalHalfWidth95 * rate.standard_deviation);
-  EXPECT_FALSE(tells(result, "1.zeta"));
+  EXPECT_FALSE(has_profile_note(result, "1.zeta"));
 }
 
 // For a small excess in much noise any decay explains the readings: the interval's end is unbounded
@@ -59,7 +59,7 @@ TEST(ProfileIntervals, ReachAsFarAsTheDataLetARateBe) {
   const Calibration result = calibrate(sticky(0.0003), 1.5, 2e-3);
   const ParameterEstimate& rate = of(result, "1.zeta");
   EXPECT_GT(rate.half_interval, 1.1 * estimator::kNormalHalfWidth95 * rate.standard_deviation);
-  EXPECT_TRUE(tells(result, "1.zeta"));
+  EXPECT_TRUE(has_profile_note(result, "1.zeta"));
 }
 
 // Only decay rates are limited to a factor per step.

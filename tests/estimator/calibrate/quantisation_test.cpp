@@ -221,14 +221,14 @@ TEST(CorrelatesInMotion, TakesAJointThatSticksForOneError) {
 TEST(CorrelatesInMotion, TellsAModelErrorBelowACount) {
   const Eigen::VectorXd angles = swing();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 30.0).array().sin();
-  int told = 0;
+  int reported = 0;
   for (int phase = 0; phase < 10; ++phase) {
     const Eigen::VectorXd errors = counted(angles, 0.1 * phase) - angles;
     EXPECT_FALSE(estimator::correlates_in_motion({errors}, {angles}, 1e-3, kQuantum, 0.0)) << phase;
     const Eigen::VectorXd off = errors + 0.4 * kQuantum * slow;
-    told += estimator::correlates_in_motion({off}, {angles}, 1e-3, kQuantum, 0.0) ? 1 : 0;
+    reported += estimator::correlates_in_motion({off}, {angles}, 1e-3, kQuantum, 0.0) ? 1 : 0;
   }
-  EXPECT_EQ(told, 10);
+  EXPECT_EQ(reported, 10);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Evolution searched(const Eigen::VectorXd& start, double spread, int rounds, cons
     const Eigen::MatrixXd points = evolution.ask();
     std::vector<double> costs;
     for (const auto& point : points.colwise()) costs.push_back(cost(point));
-    evolution.tell(costs);
+    evolution.update(costs);
   }
   return evolution;
 }

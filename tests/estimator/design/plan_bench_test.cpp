@@ -59,12 +59,12 @@ estimator::ShootingProblem problem_of(const Mechanism& mechanism, const Eigen::V
 }
 
 /// Difference between the bench's information and that of a calibration, at unit diagonal.
-double difference_of(const Eigen::MatrixXd& told, const estimator::ShootingProblem& problem) {
+double difference_of(const Eigen::MatrixXd& reported, const estimator::ShootingProblem& problem) {
   const estimator::ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   EXPECT_TRUE(information.valid);
   const Eigen::VectorXd scale = information.schur.diagonal().cwiseSqrt().cwiseInverse();
-  return (scale.asDiagonal() * (told - information.schur) * scale.asDiagonal())
+  return (scale.asDiagonal() * (reported - information.schur) * scale.asDiagonal())
       .cwiseAbs()
       .maxCoeff();
 }
@@ -75,11 +75,12 @@ TEST(PlanBench, TellsWhatACalibrationWould) {
   const estimator::PlanBench bench(mechanism, facts(), 1);
   const Eigen::MatrixXd all = commands(3);
   const estimator::PlanMotion motion = bench.move(mechanism, all);
-  const std::vector<estimator::PlanInformation> told = bench.look(mechanism, motion, {0, 2});
-  ASSERT_EQ(told.size(), 2U);
+  const std::vector<estimator::PlanInformation> reported = bench.look(mechanism, motion, {0, 2});
+  ASSERT_EQ(reported.size(), 2U);
   const estimator::ShootingProblem problem = problem_of(mechanism, all.col(2));
-  EXPECT_LT(difference_of(told[1].information, problem), 1e-6);
-  EXPECT_LT((told[1].scatter - told[1].information).norm(), 1e-9 * told[1].information.norm());
+  EXPECT_LT(difference_of(reported[1].information, problem), 1e-6);
+  EXPECT_LT((reported[1].scatter - reported[1].information).norm(),
+            1e-9 * reported[1].information.norm());
 
   // The range of the motion of the same plan.
   const Eigen::VectorXd angles = problem.angles(0).col(0).array();
@@ -115,9 +116,9 @@ TEST(PlanBench, KnowsDelaysOfEncodersAndTies) {
   } cases[] = {{tied, 1e-6}, {late, 0.02}, {both, 0.02}};
   for (const auto& [mechanism, tolerance] : cases) {
     const estimator::PlanBench bench(mechanism, facts(), 1);
-    const Eigen::MatrixXd told =
+    const Eigen::MatrixXd reported =
         bench.look(mechanism, bench.move(mechanism, command), {0})[0].information;
-    EXPECT_LT(difference_of(told, problem_of(mechanism, command.col(0))), tolerance);
+    EXPECT_LT(difference_of(reported, problem_of(mechanism, command.col(0))), tolerance);
   }
 }
 
@@ -130,7 +131,7 @@ TEST(PlanBench, KnowsErrorsOfCounting) {
   counted.noise = counted.quantum / std::sqrt(12.0);
   const estimator::PlanBench bench(mechanism, counted, 1);
   const Eigen::MatrixXd command = 0.2 * commands(1);
-  const estimator::PlanInformation told =
+  const estimator::PlanInformation reported =
       bench.look(mechanism, bench.move(mechanism, command), {0})[0];
 
   estimator::ShootingProblem problem = problem_of(mechanism, command.col(0));
@@ -138,8 +139,8 @@ TEST(PlanBench, KnowsErrorsOfCounting) {
   const estimator::QuantisedErrors errors =
       quantised_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
   const Eigen::MatrixXd expected = errors.scatter[0] + errors.scatter[1];
-  const Eigen::MatrixXd inverse = told.information.inverse();
-  const Eigen::VectorXd a = (inverse * told.scatter * inverse).diagonal().cwiseSqrt();
+  const Eigen::MatrixXd inverse = reported.information.inverse();
+  const Eigen::VectorXd a = (inverse * reported.scatter * inverse).diagonal().cwiseSqrt();
   const Eigen::VectorXd b = (inverse * expected * inverse).diagonal().cwiseSqrt();
   const Eigen::VectorXd white = inverse.diagonal().cwiseSqrt();
   for (Eigen::Index i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 0.02 * b[i]) << i;
@@ -170,10 +171,10 @@ TEST(PlanBench, CountsReadingsBetweenCommands) {
   estimator::PlanFacts dense = facts();
   dense.rate *= 4.0;
   const estimator::PlanBench once(mechanism, facts(), 1), four(mechanism, dense, 1);
-  const auto told = [&](const estimator::PlanBench& bench) {
+  const auto reported = [&](const estimator::PlanBench& bench) {
     return bench.look(mechanism, bench.move(mechanism, commands(1)), {0})[0].information;
   };
-  const Eigen::MatrixXd a = told(once), b = told(four);
+  const Eigen::MatrixXd a = reported(once), b = reported(four);
   // The start's own prior counts once, with almost no weight.
   EXPECT_NEAR(b(0, 0) / a(0, 0), 4.0, 1e-3);
   EXPECT_NEAR(b(4, 4) / a(4, 4), 4.0, 1e-3);

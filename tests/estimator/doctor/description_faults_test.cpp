@@ -150,10 +150,10 @@ TEST(DescriptionFaults, AreFoundOfAChain) {
 // Degrees and radians, absolute and relative angles: the repair of one mistake injects the other.
 TEST(DescriptionFaults, TellUnitsAndReferencesBothWays) {
   const Described rig = two_links();
-  const auto expect = [&](const Hypothesis& planted, const std::string& told) {
+  const auto expect = [&](const Hypothesis& planted, const std::string& reported) {
     const std::vector<Finding> findings = findings_with(rig, planted);
-    ASSERT_EQ(findings.size(), 1U) << told;
-    EXPECT_NE(findings[0].what.find(told), std::string::npos) << findings[0].what;
+    ASSERT_EQ(findings.size(), 1U) << reported;
+    EXPECT_NE(findings[0].what.find(reported), std::string::npos) << findings[0].what;
   };
   expect(mistake(rig.mechanism, "absolute-angle", "2"), "does not include that of joint \"1\"");
   expect(mistake(rig.mechanism, "relative-angle", "2"), "is absolute");
@@ -204,11 +204,11 @@ TEST(DescriptionFaults, TellRelativeAnglesThatAreDescribedAsAbsolute) {
         estimator::examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U) << links;
     EXPECT_EQ(findings[0].severity, estimator::Severity::kFault);
-    const std::string told = links == 2
-                                 ? "the angle of encoder \"inclination2\" is relative to that "
-                                   "of joint \"1\", but described as absolute"
-                                 : "every angle is relative to the preceding body";
-    EXPECT_NE(findings[0].what.find(told), std::string::npos) << findings[0].what;
+    const std::string reported = links == 2
+                                     ? "the angle of encoder \"inclination2\" is relative to that "
+                                       "of joint \"1\", but described as absolute"
+                                     : "every angle is relative to the preceding body";
+    EXPECT_NE(findings[0].what.find(reported), std::string::npos) << findings[0].what;
   }
 }
 

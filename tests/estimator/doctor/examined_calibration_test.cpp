@@ -201,9 +201,9 @@ TEST(ExaminedCalibration, BeginsFreeZerosWhereTheyAre) {
   EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
   options.repair = false;
   const ExaminedInput as_is = estimator::examine(mechanism, {recording_of(readings)}, options);
-  const auto told = std::ranges::find(as_is.findings, "shifted-zero", &Finding::kind);
-  ASSERT_NE(told, as_is.findings.end());
-  EXPECT_TRUE(told->treatment.empty());
+  const auto reported = std::ranges::find(as_is.findings, "shifted-zero", &Finding::kind);
+  ASSERT_NE(reported, as_is.findings.end());
+  EXPECT_TRUE(reported->treatment.empty());
   EXPECT_EQ(as_is.mechanism.hinge_parameter(0, HingeQuantity::kEncoderOffset).value, 0.0);
 }
 

@@ -173,19 +173,19 @@ Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEnc
 }
 
 TEST(JointReadings, TellWhereJointsStand) {
-  const auto told = [](const JointReadings& readings) {
+  const auto reported = [](const JointReadings& readings) {
     return std::vector<bool>{readings.is_told(0), readings.is_told(1), readings.is_told(2)};
   };
   const JointReadings all(chain_with({0, 1}, {{"up", Hinge::kGround, 2}}));
-  EXPECT_EQ(told(all), (std::vector<bool>{true, true, true}));
+  EXPECT_EQ(reported(all), (std::vector<bool>{true, true, true}));
   EXPECT_LT((all.coordinates(Vector3d(0.4, 0.3, 1.0)) - Vector3d(0.4, 0.3, 0.3)).norm(), 1e-14);
 
   const JointReadings some(chain_with({0}, {{"up", Hinge::kGround, 2}}));
-  EXPECT_EQ(told(some), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(reported(some), (std::vector<bool>{true, false, false}));
   EXPECT_NEAR(some.coordinates(Eigen::Vector2d(0.4, 1.0)).sum(), 1.0, 1e-14);
 
   const JointReadings one(chain_with({1}, {}));
-  EXPECT_EQ(told(one), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(reported(one), (std::vector<bool>{false, true, false}));
   EXPECT_EQ(one.coordinates(Eigen::VectorXd::Constant(1, 0.7)), Vector3d(0.0, 0.7, 0.0));
 
   // Two encoders of the same angle share the difference.

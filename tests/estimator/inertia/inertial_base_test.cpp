@@ -95,11 +95,11 @@ TEST(InertialBase, OfAPumaHasThirtySix) {
   const InertialBase base = find_inertial_base(make_arm(kPuma));
   EXPECT_EQ(base.base.size(), 36U);
   EXPECT_EQ(base.standard.size(), 60U);
-  const std::set<std::string> told = texts(make_arm(kPuma));
+  const std::set<std::string> reported = texts(make_arm(kPuma));
   // The last wrist axes intersect: the mass groups with the link before, and I_yy with I_xx.
-  EXPECT_TRUE(told.contains("L6.I_xx − L6.I_yy"));
-  EXPECT_TRUE(told.contains("L6.I_zz"));
-  EXPECT_TRUE(told.contains("L6.mc_x"));
+  EXPECT_TRUE(reported.contains("L6.I_xx − L6.I_yy"));
+  EXPECT_TRUE(reported.contains("L6.I_zz"));
+  EXPECT_TRUE(reported.contains("L6.mc_x"));
 }
 
 // The shafts of the first motor, and of the second, whose axis is always across the first's, group

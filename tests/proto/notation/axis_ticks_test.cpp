@@ -32,9 +32,9 @@ TEST(TickTexts, TellNeighboursApart) {
   EXPECT_EQ(tick_texts({0.0, 500.0, 1000.0}).texts, (Texts{"0", "500", "1000"}));
   for (const double low : {-1e6, -20202.98, -3e-9, 0.0, 0.00123, 1.0, 20202.98, 123456.7}) {
     for (const double range : {1e-3, 0.3, 7.0, 2e5}) {
-      const TickTexts told = tick_texts(nice_ticks(low, low + range, 6));
-      for (std::size_t k = 1; k < told.texts.size(); ++k) {
-        EXPECT_NE(told.texts[k], told.texts[k - 1]) << low << ' ' << range;
+      const TickTexts reported = tick_texts(nice_ticks(low, low + range, 6));
+      for (std::size_t k = 1; k < reported.texts.size(); ++k) {
+        EXPECT_NE(reported.texts[k], reported.texts[k - 1]) << low << ' ' << range;
       }
     }
   }

@@ -25,7 +25,7 @@ DaemonConfig load(const std::string& text) {
 }
 
 // The settings as a message, which reveals a value in a neighbouring field.
-v1::Daemon told(const DaemonConfig& config) {
+v1::Daemon reported(const DaemonConfig& config) {
   v1::Daemon message;
   message.set_data_folder(config.data_folder);
   message.mutable_listen()->Assign(config.listen.begin(), config.listen.end());
@@ -97,15 +97,15 @@ TEST(DaemonConfig, TakesEverySettingToItsPlace) {
     EXPECT_EQ(static_cast<int>(set.size()), part->GetDescriptor()->field_count())
         << part->GetDescriptor()->name() << ": a field that this test does not set";
   }
-  const v1::Daemon read = told(load(kEverything));
+  const v1::Daemon read = reported(load(kEverything));
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(written, read))
       << read.DebugString();
 }
 
 // Omitted settings have the defaults that the schema and docs/service.md state.
 TEST(DaemonConfig, LeavesTheDefaultsWhereNothingIsSaid) {
-  const v1::Daemon read = told(load(""));
-  const v1::Daemon defaults = told(DaemonConfig());
+  const v1::Daemon read = reported(load(""));
+  const v1::Daemon defaults = reported(DaemonConfig());
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(defaults, read));
   EXPECT_EQ(read.workers(), 1u);
   EXPECT_EQ(read.limits().connections(), 512u);

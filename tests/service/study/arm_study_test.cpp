@@ -277,7 +277,7 @@ TEST(ArmStudy, KeepsWhatEnergySolvesCameTo) {
   EXPECT_EQ(back.without.trajectory, 0.01);
   EXPECT_EQ(back.without.inertia, 0.02);
   EXPECT_EQ(back.without.friction, 0.03);
-  EXPECT_EQ(back.without.told, 1.5);
+  EXPECT_EQ(back.without.reported, 1.5);
   EXPECT_EQ(back.loose_without.cost, 9.0);
   EXPECT_EQ(back.loose_with.cost, 0.0);
 }
@@ -305,8 +305,7 @@ TEST(ArmStudy, WritesItsFolder) {
   const std::string config = folder.write("study.textproto", kTinyArms);
   const ProgramRun run =
       run_rigcal("study arm --config " + config + " --out " + folder.file("out"));
-  EXPECT_NE(run.out.find("Energy observations, 2 links"), std::string::npos)
-      << run.out << run.err;
+  EXPECT_NE(run.out.find("Energy observations, 2 links"), std::string::npos) << run.out << run.err;
   EXPECT_NE(contents_of(folder.file("out/table-errors-2.csv")).find("2.8 %"), std::string::npos);
   const std::string draws = contents_of(folder.file("out/draws.jsonl"));
   EXPECT_EQ(std::ranges::count(draws, '\n'), 2);
