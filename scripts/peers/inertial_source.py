@@ -91,7 +91,7 @@ CASES = {
     "turned, shifted, biased": Faults(delay=0.8e-3),
     "and 3.4 ms late": Faults(delay=3.4e-3),
     "and axes 0.3 deg askew": Faults(delay=3.4e-3, misalignment=np.radians(0.3)),
-    "and that told, 1 %": Faults(delay=3.4e-3, misalignment=np.radians(0.3), described=True),
+    "and that described, 1 %": Faults(delay=3.4e-3, misalignment=np.radians(0.3), described=True),
     "and a low-pass of 2 ms": Faults(delay=3.4e-3, misalignment=np.radians(0.3), filter_time=2e-3),
 }
 

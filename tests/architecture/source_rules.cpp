@@ -195,6 +195,21 @@ std::vector<Violation> work_is_finished(const Tree& tree) {
                      });
 }
 
+// Words that readers have to decode; the field has terms for each meaning: report, flag, identify.
+std::vector<Violation> words_are_plain(const Tree& tree) {
+  static const std::regex kWords(R"(\b(tell|tells|told|untold|telling)\b)", std::regex::icase);
+  static const std::vector<std::string> kExceptions = {
+      "service/study/arm_experiment.cpp",  // a key of stored runs
+      "tests/architecture/"};
+  return check_lines(
+      tree, [](const SourceFile& file, const std::string& line) -> std::optional<std::string> {
+        std::smatch match;
+        if (starts_with_any(file.path, kExceptions)) return std::nullopt;
+        if (!std::regex_search(line, match, kWords)) return std::nullopt;
+        return "use the field's term in place of \"" + match.str() + "\"";
+      });
+}
+
 std::vector<Violation> headers_impose_no_names(const Tree& tree) {
   static const std::regex kDirective(R"(^\s*using\s+namespace\b)");
   return check_lines(
@@ -268,6 +283,7 @@ const std::vector<Rule>& source_rules() {
       {"FilesAreShort", files_are_short},
       {"LinesFitThePage", lines_fit_the_page},
       {"WorkIsFinished", work_is_finished},
+      {"WordsArePlain", words_are_plain},
       {"HeadersImposeNoNames", headers_impose_no_names},
       {"HeadersAreGuarded", headers_are_guarded},
       {"SourcesAreListed", sources_are_listed},

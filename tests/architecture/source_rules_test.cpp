@@ -65,6 +65,9 @@ const std::map<std::string, Tree>& bad_trees() {
              "// TO"
              "DO: later"),
         file("daq/b.cpp", "// to do")}},
+      {"WordsArePlain",
+       {file("daq/a.cpp", "// Tells of what was untold."),
+        file("daq/b.cpp", "// A hotel intelligently retold.")}},
       {"HeadersImposeNoNames",
        {file("daq/a.hpp", "using namespace std;"), file("daq/a.cpp", "using namespace std;")}},
       {"HeadersAreGuarded", {file("daq/a.hpp", "int a();"), file("daq/b.hpp", "#pragma once")}},

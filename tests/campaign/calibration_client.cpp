@@ -181,11 +181,11 @@ void CalibrationClient::calibrate() {
     }
     // The service reports that the job was started too often.
     if (outcome.output.find("times while this job was running") != std::string::npos) {
-      return ledger_.count("calibrations given up after three interruptions, and told so");
+      return ledger_.count("calibrations given up after three interruptions, with a message");
     }
     if (outcome.output.find("No space left on device") != std::string::npos &&
         outcome.output.find(" failed: ") != std::string::npos) {
-      return ledger_.count("calibrations that failed for want of space, and told so");
+      return ledger_.count("calibrations that failed for want of space, with a message");
     }
     if (service_.dead()) return;
     if (before % 2 == 0 && before == service_.disturbances()) {

@@ -84,10 +84,10 @@ void Hoarder::expect_share(const std::string& what, const std::optional<std::str
   if (!refusal) return;  // connection closed, to make room or by a disturbance
   const bool reported = refusal->find(" one") != std::string::npos &&
                         refusal->find(caller_.who().identity()) != std::string::npos;
-  if (reported) return caller_.count("the hoarder was told its share of " + what);
+  if (reported) return caller_.count("the hoarder got the limit on its share of " + what);
   if (!calm.lasted()) return;
   caller_.fail(refusal->empty() ? "may have any number of " + what
-                                : "is not told its share of " + what + ", but: " + *refusal);
+                                : "does not get the limit on its share of " + what + ", but: " + *refusal);
 }
 
 // Starts an upload of this size and sends part of it. @return the reason of a refusal

@@ -93,7 +93,7 @@ bool MadeUpRig::take_acknowledgements(SocketClient& client, double timeout_s) {
         ledger_.fail(id_ + ": is refused: " + reply->session_refused().text());
       }
       ledger_.count(for_good ? "refusals of batches out of order"
-                             : "refusals told to made-up rigs while the disk was in trouble");
+                             : "refusals sent to made-up rigs while the disk was in trouble");
       return false;
     }
     if (reply->has_acknowledge()) acknowledge(reply->acknowledge().through());

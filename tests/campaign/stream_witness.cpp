@@ -58,7 +58,7 @@ void StreamWitness::on_reply(const proto::Frame& frame, bool timed) {
     closed_ = true;
   }
   if (reply.has_session_refused()) {
-    ledger_.count("refusals told to rigcal-daq");
+    ledger_.count("refusals sent to rigcal-daq");
     const auto reason = reply.session_refused().reason();
     if (reason != rigcal::v1::SessionRefused::REASON_STORAGE &&
         reason != rigcal::v1::SessionRefused::REASON_BUSY) {

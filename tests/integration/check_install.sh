@@ -30,7 +30,7 @@ done
 
 unit=$prefix/lib/systemd/system/rigcald.service
 grep -q "^ExecStart=$prefix/bin/rigcald " "$unit" || fail "the unit starts another rigcald"
-[[ $(head -n 1 "$unit") == "[Unit]" ]] || fail "the unit tells how to install itself"
+[[ $(head -n 1 "$unit") == "[Unit]" ]] || fail "the unit contains installation comments"
 grep -q latency_timer "$prefix/lib/udev/rules.d/80-rigcal.rules" || fail "no udev rule"
 [[ -s $prefix/share/rigcal/proto/rig.proto ]] || fail "no schemas"
 "$prefix/bin/rigcal" info "$prefix/share/rigcal/configs/rig-furuta.textproto" >/dev/null ||

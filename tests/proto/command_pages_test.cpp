@@ -18,7 +18,7 @@ class CommandPages : public ::testing::Test {
  protected:
   CommandPages() {
     app_.footer(
-        "Told below the options.\n"
+        "Printed below the options.\n"
         "Examples:\n"
         "  tool-x fit a\\b.csv --kind warm\n"
         "\n"
@@ -68,7 +68,7 @@ TEST_F(CommandPages, ManualOfAProgramListsItsCommandsAndTheParts) {
   EXPECT_NE(page.find(".SH NAME\ntool\\-x \\- Does things\n"), std::string::npos) << page;
   EXPECT_NE(page.find(".TP\n\\fBtool\\-x\\-fit\\fR(1)\nFit it. With more words\n"),
             std::string::npos);
-  EXPECT_NE(page.find(".SH DESCRIPTION\nDoes things. And others\nTold below the options.\n"),
+  EXPECT_NE(page.find(".SH DESCRIPTION\nDoes things. And others\nPrinted below the options.\n"),
             std::string::npos);
   EXPECT_NE(page.find(".SH EXAMPLES\n.nf\n  tool\\-x fit a\\eb.csv \\-\\-kind warm\n.fi\n"),
             std::string::npos);

@@ -8,12 +8,12 @@ from conftest import RIG
 
 SCRIPT = """
 import sys, rigcal
-def tell(*record):
+def report(*record):
     if record[1] == 1:
         print("under way", flush=True)
         sys.stdin.readline()  # the signal comes while Python waits, or works
 try:
-    rigcal.calibrate(sys.argv[1], sys.argv[2], progress=tell)
+    rigcal.calibrate(sys.argv[1], sys.argv[2], progress=report)
     print("not interrupted")
 except KeyboardInterrupt:
     print("interrupted", flush=True)

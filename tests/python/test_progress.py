@@ -79,11 +79,11 @@ def test_iterations_of_a_job_are_told_once():
 
 def test_the_service_is_told_of_alike(service, csv, capfd):
     with rigcal.Client(service) as client:
-        client.calibrate(csv, RIG, progress=True, job_id="told")
+        client.calibrate(csv, RIG, progress=True, job_id="shown")
 
     async def run():
         async with rigcal.AsyncClient(service) as other:
-            await other.calibrate(csv, RIG, progress=True, job_id="told-async")
+            await other.calibrate(csv, RIG, progress=True, job_id="shown-async")
 
     asyncio.run(run())
     lines = capfd.readouterr().err.splitlines()

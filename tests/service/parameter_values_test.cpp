@@ -130,7 +130,7 @@ TEST(ParametersOption, IsAWordOrAFile) {
   take_parameters_option("shadow", options);
   take_parameters_option("not-there.json", options);
   EXPECT_EQ(options.calibration.kind, estimator::EstimateKind::kShadow);
-  EXPECT_EQ(options.values, "not-there.json") << "told later, with what is wrong with it";
+  EXPECT_EQ(options.values, "not-there.json") << "reported later, with the reason";
   EXPECT_THROW(take_parameters_option("other.json", options), CLI::ValidationError);
   EXPECT_THROW(take_parameters_option("fysical", options), CLI::ValidationError);
 }

@@ -134,7 +134,7 @@ TEST(LawComparison, ComparesPieceByPiece) {
                score("viscous", {0.9, 1.2, 1.1, 0.9, 1.05})};
   rank_laws(open);
   EXPECT_EQ(open.laws[0].law.name, "viscous+dry") << "by a little";
-  EXPECT_EQ(recommended(open).law.name, "viscous") << "the simpler of what cannot be told apart";
+  EXPECT_EQ(recommended(open).law.name, "viscous") << "the simplest of indistinguishable laws";
   EXPECT_EQ(open.alike, (std::vector<int>{0, 1}));
 
   // Worse by 3.9 ± 3 %: not distinguishable, and not preferred for its simplicity.

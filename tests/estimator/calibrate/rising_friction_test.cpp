@@ -66,9 +66,9 @@ TEST(RisingFriction, EndsWhereNothingIsLeftAtRest) {
   mechanism.hinge_parameter(0, HingeQuantity::kCoulombTorque).value = 0.004;
   EXPECT_EQ(free.lower(mechanism)[1], -0.004);
   excess.lower = -0.002;
-  EXPECT_EQ(free.lower(mechanism)[1], -0.002) << "a bound that is told may be tighter";
+  EXPECT_EQ(free.lower(mechanism)[1], -0.002) << "a given bound may be tighter";
   excess.lower = 0.0;
-  EXPECT_EQ(free.lower(mechanism)[1], 0.0) << "and is zero unless told";
+  EXPECT_EQ(free.lower(mechanism)[1], 0.0) << "and is zero by default";
   excess.lower = -1.0;
   excess.value = -0.004;
   EXPECT_TRUE(FreeParameters::is_possible(mechanism));

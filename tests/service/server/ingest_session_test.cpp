@@ -123,7 +123,7 @@ TEST_F(IngestSessions, AnswerAnOpeningAfterTheCommitUnderWay) {
   EXPECT_TRUE(second->opened.empty());
   service_.run_all();
   EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
-  EXPECT_EQ(second->acknowledged, 0u) << "the opening has told it";
+  EXPECT_EQ(second->acknowledged, 0u) << "the opening reported it";
   EXPECT_EQ(first->acknowledged, 0u) << "it is gone";
 }
 
