@@ -51,7 +51,7 @@ RigKind parse_rig_kind(const std::string& text) {
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
   throw proto::InputError("\"" + text + "\" is not a kind of rig that init supports. Use one of " +
-                          known + ", or write a rig file by hand (docs/calibrating.md)");
+                          known + ", or write a rig file by hand (docs/reference/rig-file.md)");
 }
 
 const char* name_of(RigKind kind) {

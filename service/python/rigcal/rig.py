@@ -25,7 +25,7 @@ def read_text(path: Union[str, os.PathLike[str]], what: str) -> str:
 
 
 class Rig:
-    """A mechanism and its known values, from a rig file (docs/rig.md).
+    """A mechanism and its known values, from a rig file (docs/reference/rig-file.md).
 
     Args:
         source: path of a rig file, or its text.
