@@ -86,8 +86,9 @@ void Hoarder::expect_share(const std::string& what, const std::optional<std::str
                         refusal->find(caller_.who().identity()) != std::string::npos;
   if (reported) return caller_.count("the hoarder got the limit on its share of " + what);
   if (!calm.lasted()) return;
-  caller_.fail(refusal->empty() ? "may have any number of " + what
-                                : "does not get the limit on its share of " + what + ", but: " + *refusal);
+  caller_.fail(refusal->empty()
+                   ? "may have any number of " + what
+                   : "does not get the limit on its share of " + what + ", but: " + *refusal);
 }
 
 // Starts an upload of this size and sends part of it. @return the reason of a refusal

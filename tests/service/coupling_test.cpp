@@ -237,7 +237,8 @@ TEST(Coupling, WhatCannotBeIsRefusedAtItsLine) {
   expect_parts(refused("follows { hinge: \"3\" }"),
                {"r:16", "\"3\" is not another moving joint", "Use one of 1"});
   expect_parts(refused("follows { hinge: \"2\" }"), {"r:16", "\"2\" is not another moving joint"});
-  expect_parts(refused("follows { hinge: \"1\" ratio: 0 }"), {"joint \"2\"", "ratio", "finite and not 0"});
+  expect_parts(refused("follows { hinge: \"1\" ratio: 0 }"),
+               {"joint \"2\"", "ratio", "finite and not 0"});
   expect_parts(refused("follows { hinge: \"1\" ratio: 1e9 }"), {"r:16", "ratio"});
   expect_parts(refused("follows { hinge: \"1\" } kind: FIXED"), {"r:", "fixed"});
   expect_parts(
