@@ -215,7 +215,7 @@ RuleBreach RecordingRules::breach_of_order(const Sample& sample) const {
            " channels, but the recording has " + std::to_string(shape_.hinges) + " joints";
   }
   if (sample.sequence >= kSequenceMax) {
-    return what + " is above the largest sample number " + std::to_string(kSequenceMax);
+    return what + ": sample numbers must be below " + std::to_string(kSequenceMax);
   }
   if (has_last_ && sample.sequence <= last_sequence_) {
     return what + " follows sample " + std::to_string(last_sequence_) + "; sequences must increase";
@@ -270,7 +270,7 @@ RuleBreach RecordingRules::take(const InertialReading& reading) {
            ", but the number of sensors is " + std::to_string(shape_.inertial_sensors);
   }
   if (reading.sequence >= kSequenceMax) {
-    return what + " is above the largest sample number " + std::to_string(kSequenceMax);
+    return what + ": sample numbers must be below " + std::to_string(kSequenceMax);
   }
   std::optional<std::uint64_t>& last = last_readings_[reading.sensor];
   if (last && reading.sequence <= *last) {

@@ -212,7 +212,8 @@ class Identification {
       if (const std::string trip = unusable_trip(folder_.recording(run)); !trip.empty()) {
         std::cerr << "rigcal: run " << run
                   << " was stopped by a safety trip; its recording is not used: " << trip
-                  << ".\nCorrect the cause and repeat the command. The recording is in "
+                  << (trip.ends_with('.') ? "" : ".")
+                  << "\nCorrect the cause and repeat the command. The recording is in "
                   << folder_.set_aside() << '\n';
         return kBadInput;
       }

@@ -24,7 +24,7 @@ std::vector<double> read_times(const proto::CsvTable& table, const RecordingForm
   for (std::size_t k = 1; k < times.size(); ++k) {
     if (times[k] > times[k - 1] && std::isfinite(times[k])) continue;
     const std::string what = times[k] == times[k - 1]
-                                 ? "time stamp " + format_number(times[k], 9) + " s"
+                                 ? "time stamp " + format_number(times[k], 9) + " s is repeated"
                                  : "time runs backwards from " + format_number(times[k - 1], 9) +
                                        " s to " + format_number(times[k], 9) + " s";
     throw proto::InputError(

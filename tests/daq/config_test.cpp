@@ -96,7 +96,7 @@ TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_parts(rig_refusal(replaced("hinge: \"rod\" inverted", "hinge: \"rad\" inverted")),
                {"r.textproto:4", "\"rad\""});
   expect_parts(rig_refusal(replaced("hinge: \"rod\" inverted", "hinge: \"arm\" inverted")),
-               {"r.textproto:4", "already"});
+               {"r.textproto:4", "two channels"});
   expect_parts(rig_refusal(replaced("counts_per_turn: 2048", "")), {"\"rod\"", "counts_per_turn"});
   expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 6\n")),
                {"r.textproto:6", "control_max"});
@@ -112,7 +112,7 @@ TEST(RigConfig, RefusesWithPlaceCauseAndRemedy) {
         "  hinge { hinge: \"" + std::string(hinge) + "\" }\n  hinge { hinge: \"rod\" angle"));
   };
   expect_parts(also_limited("leg"), {"r.textproto:7", "\"leg\" has no channel in unit"});
-  expect_parts(also_limited("rod"), {"r.textproto:8", "\"rod\" has limits already"});
+  expect_parts(also_limited("rod"), {"r.textproto:8", "\"rod\" has limits twice"});
   expect_parts(rig_refusal("name: \"x\""), {"unit section"});
   expect_parts(rig_refusal(replaced("command_max: 5\n", "command_max: 5 stall { command: 6 }\n")),
                {"r.textproto:6", "above command_max, 5", "\"arm\""});

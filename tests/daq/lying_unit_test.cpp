@@ -357,7 +357,7 @@ TEST_F(Lie, AUnitThatIsGoneIsNotSaidToBeOff) {
   ASSERT_EQ(cause(), TripCause::kLinkLost);
   EXPECT_EQ(rig_->loop().output_state(), OutputState::kUnconfirmed);
   EXPECT_EQ(said("the output is off"), "");
-  EXPECT_NE(said("could not be confirmed").find("ttl of 20 ms"), std::string::npos);
+  EXPECT_NE(said("could not be confirmed").find("time to live of 20 ms"), std::string::npos);
 }
 
 // The sample with the unit's own trip also shows its output off.

@@ -77,7 +77,7 @@ TEST(HoldPrompt, NamesJointTargetAndPresentAngle) {
   holding.show(-6.0 * std::numbers::pi - 3.1);
   EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" now 182°");
   holding.show(0.0, /*valid=*/false);
-  EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" without a reading");
+  EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" no reading");
   EXPECT_EQ(holding.rig().said().size(), 1U) << "one line, however often the joint moves";
   holding.begin(RunPhase::kWaitingForRelease);
   holding.show(3.1);

@@ -95,7 +95,7 @@ TEST(SeveralMotors, HaveLimitsOfTheirOwn) {
   expect_parts(arm_refusal("\"elbow\" command_max", "\"wrist\" command_max"),
                {"r.textproto:10", "\"wrist\" has no motor"});
   expect_parts(arm_refusal("_max: 20 }", "_max: 20 } motor { hinge: \"elbow\" }"),
-               {"r.textproto:10", "\"elbow\" has limits already"});
+               {"r.textproto:10", "\"elbow\" has limits twice"});
 }
 
 TEST(SeveralMotors, AreEachListedOnce) {
@@ -103,7 +103,7 @@ TEST(SeveralMotors, AreEachListedOnce) {
   expect_parts(arm_refusal(both, "motor { hinge: \"elbow\" }"),
                {"r.textproto:7", "\"shoulder\" has a motor", "add motor { hinge: \"shoulder\" }"});
   expect_parts(arm_refusal(both, both + " motor { hinge: \"elbow\" }"),
-               {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed before"});
+               {"r.textproto:7:69", "\"elbow\" has no motor in this file, or is listed twice"});
   expect_parts(arm_refusal(both, both + " motor { hinge: \"wrist\" }"), {"\"wrist\" has no motor"});
   std::string nine = "name: \"x\" unit { channel { hinge: \"1\" } } safety { }\n";
   for (int k = 1; k <= 9; ++k) {
@@ -171,7 +171,7 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
 // Each motor's peak is compared with its own limit, or with the scenario's if that is tighter.
 TEST(SeveralMotors, AreHeldToTheirOwnLimits) {
   expect_parts(arm_scenario_refusal("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
-               {"up to 0.6 duty of motor \"elbow\"", "allowed are 0.5"});
+               {"up to 0.6 duty at motor \"elbow\"", "allowed are 0.5"});
   EXPECT_NO_THROW(arm_scenario("duration_s: 1 step { motor: \"shoulder\" command: 6 }"));
   const ScenarioConfig tight =
       arm_scenario(kBoth + "limits { command_max: 4 command_slew_max: 30 }");
@@ -182,7 +182,7 @@ TEST(SeveralMotors, AreHeldToTheirOwnLimits) {
   expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 6.1 }"),
                {"command_max is 6.1", "allows 6"});
   expect_parts(arm_scenario_refusal(kBoth + "limits { command_max: 2 }"),
-               {"up to 3 V of motor \"shoulder\"", "allowed are 2"});
+               {"up to 3 V at motor \"shoulder\"", "allowed are 2"});
 }
 
 SafetyLimits two_motor_limits() {
@@ -274,10 +274,10 @@ TEST(SeveralMotors, AreThoseOfTheUnit) {
   facts = arm_facts();
   std::swap(facts.motor[0], facts.motor[1]);
   expect_parts(contradiction(rig, facts),
-               {"motor 0 is commanded in V", "says duty for joint \"elbow\"", "the order"});
+               {"motor 0 is commanded in V", "gives duty for joint \"elbow\"", "the order"});
   facts = arm_facts();
   facts.motor[1].kind = MOTOR_AMPERE;
-  expect_parts(contradiction(rig, facts), {"motor 1 is commanded in A", "says V"});
+  expect_parts(contradiction(rig, facts), {"motor 1 is commanded in A", "gives V"});
   facts = arm_facts();
   facts.motor[1].command_max = 5.99;
   expect_parts(contradiction(rig, facts), {"motor 1 up to 5.99 V", "\"shoulder\" up to 6"});

@@ -140,8 +140,8 @@ TEST_F(Identify, ReportsATripBeforeAnythingWasDriven) {
       << sim_->output();
   start("1.K:1e-9", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 1) << identify_->output();
-  for (const char* part :
-       {"run 1 tripped", "The motor stayed off", "Turn it by hand", "run-01.tripped.mcap"}) {
+  for (const char* part : {"run 1 was stopped by a safety trip", "The motor stayed off",
+                           "Turn it by hand", "run-01.tripped.mcap"}) {
     EXPECT_NE(identify_->output().find(part), std::string::npos) << part << identify_->output();
   }
   EXPECT_EQ(identify_->output().find("angle columns"), std::string::npos);

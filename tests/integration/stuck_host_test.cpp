@@ -115,7 +115,7 @@ TEST_P(LostFolder, SwitchesOffAndSaysSo) {
   }
   EXPECT_EQ(daq_exit_code(), 1) << daq_->output();
   for (const char* part : {"TRIP: Output off, because the run cannot be recorded: ",
-                           "run.mcap.part: was removed or moved away", "samples taken"}) {
+                           "run.mcap.part: was removed or moved away", "samples received"}) {
     EXPECT_TRUE(says(part)) << part << "\nin\n" << daq_->output();
   }
   EXPECT_FALSE(says("\nrecorded ")) << daq_->output();

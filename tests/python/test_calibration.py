@@ -1,5 +1,6 @@
 """Calibrations in the process give the command line's numbers, from every kind of source."""
 
+import html
 import json
 import math
 import pickle
@@ -92,7 +93,7 @@ def test_result_holds_what_was_found(result):
     assert len(trajectory.time) == len(trajectory.measured)
     error = trajectory.measured[:, 0] - trajectory.simulated[:, 0]
     assert math.isclose(np.sqrt(np.nanmean(error**2)), result.simulation.iloc[0], rel_tol=1e-6)
-    assert result.verdict.kind == "holds" and result.verdict.sentence in result._repr_html_()
+    assert result.verdict.kind == "holds" and html.escape(result.verdict.sentence) in result._repr_html_()
     assert "parameters" in repr(result)
 
 

@@ -37,7 +37,7 @@ TEST(Intervals, AreToldWhyWhereTheyAreWide) {
   EXPECT_EQ(describe_intervals(calibration), "");
   first.half_interval = 12.7 * first.standard_deviation;
   const std::string why = describe_intervals(calibration);
-  for (const char* part : {"up to 13 standard deviations", "(B.J_zz)", "pieces disagree"}) {
+  for (const char* part : {"± 13 standard deviations", "(B.J_zz)", "pieces disagree"}) {
     EXPECT_NE(why.find(part), std::string::npos) << why;
   }
   calibration.agreement.p_value = 0.02;

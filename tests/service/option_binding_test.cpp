@@ -451,7 +451,7 @@ TEST(OptionBinding, OfAJobsRecordings) {
   EXPECT_EQ(selection_of(recording).to, 1.5);
   for (const double to_s : {0.0, -1.0}) {
     recording.set_to_s(to_s);
-    EXPECT_NE(refusal([&] { (void)selection_of(recording); }).find("'run'"), std::string::npos);
+    EXPECT_NE(refusal([&] { (void)selection_of(recording); }).find("\"run\""), std::string::npos);
   }
 }
 

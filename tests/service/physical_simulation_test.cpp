@@ -122,7 +122,7 @@ TEST(PhysicalSimulation, TurnsAndSlidesAreToldApart) {
     return refusal([&] { run_of(kCart, "duration_s: 1 release { " + release + " }", 1e-3); });
   };
   expect_parts(refused_release("rest_speed_rad_per_s: 0.1 rest_time_s: 1"),
-               {"some joints of the rig slide; write rest_speed_m_per_s"});
+               {"some joints of the rig slide; also write rest_speed_m_per_s"});
   expect_parts(refused("limits { hinge { hinge: \"rail\" angle_rad_max: 1 } }"),
                {"the joint slides; write position_m_max"});
   const SimulatedRun run = run_of(kCart,

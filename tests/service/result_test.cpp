@@ -311,9 +311,9 @@ TEST(CalibrationPage, DrawsWhatWasHeldBackAndFound) {
   const std::string html = calibration_page(calibration, context);
   EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that contains 0.5 s
   // The treatment is in its own column, if there was any.
-  EXPECT_EQ(count_of(finding_section(calibration.findings), ">rigcal<"), 1);
+  EXPECT_EQ(count_of(finding_section(calibration.findings), ">done automatically<"), 1);
   finding.treatment.clear();
-  EXPECT_EQ(count_of(finding_section({finding}), ">rigcal<"), 0);
+  EXPECT_EQ(count_of(finding_section({finding}), ">done automatically<"), 0);
   // A point is a single mark; time spans of the segment are shaded in both its charts.
   EXPECT_EQ(count_of(html, "<title>one outlier at 0.5 s"), 0);
   EXPECT_EQ(count_of(html, "<title>it slips (held back)</title>"), 4);

@@ -224,7 +224,7 @@ const BadRig kBadRigs[] = {
      "child { body: \"B\"",
      "child { body: \"Q\"",
      {"r.textproto:10:11", "no body is called \"Q\"", "use one of B"}},
-    {"NameTaken", "name: \"1\"", "name: \"B\"", {"r.textproto:8:3", "'B'", "already used"}},
+    {"NameTaken", "name: \"1\"", "name: \"B\"", {"r.textproto:8:3", "\"B\"", "already used"}},
     {"NameWithSpace", "name: \"1\"", "name: \"1 a\"", {"r.textproto:8:3", "letters"}},
     {"ReservedName", "name: \"1\"", "name: \"gravity\"", {"r.textproto:8:3", "Choose another"}},
     {"NegativeMoment",

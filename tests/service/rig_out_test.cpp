@@ -179,7 +179,7 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndTellsDeviations) {
       written.text,
       {"# proto-file: proto/rig.proto\n# Calibrated by rigcal 9\nbody {",
        "    zz { value: 12.3456789e-3 free: true }  # ± 0.0012e-3; about the centre of mass\n",
-       "yy { value: 0.0111 free: true }  # not seen in the data\n",
+       "yy { value: 0.0111 free: true }  # not identifiable from the data\n",
        "viscous { value: 200e-6; free: true } }  # ± 30e-6\n"});
 }
 
@@ -216,7 +216,7 @@ TEST_F(PendulumOut, TellsWhatCannotBeWritten) {
                                     .headline = "h"});
   ASSERT_EQ(written.notes.size(), 2U);
   expect_parts(written.notes[0], {"p.J_shaft", "motor { }"});
-  expect_parts(written.notes[1], {"p slip at 3.2 s", "of the recording"});
+  expect_parts(written.notes[1], {"p slip at 3.2 s", "belongs to the recording"});
 }
 
 // A prior without a mean is centred at the earlier value.

@@ -117,7 +117,7 @@ TEST(SeveralMotors, AreHeldToTheirLimitsInASimulation) {
     return refusal([&] { (void)parse_scenario("s.textproto", text, arm()); });
   };
   expect_parts(refused("duration_s: 1 step { motor: \"elbow\" command: 0.6 }"),
-               {"0.6 duty of motor \"elbow\"", "allowed are 0.5"});
+               {"0.6 duty at motor \"elbow\"", "allowed are 0.5"});
   EXPECT_NO_THROW((void)parse_scenario(
       "s.textproto", "duration_s: 1 step { motor: \"shoulder\" command: 9 }", arm()));
   expect_parts(refused("duration_s: 1 step { motor: \"elbow\" } step { motor: \"elbow\" }"),

@@ -111,14 +111,14 @@ TEST_F(WithholdCommand, KeepsOneEncoderAndKnowsTheNames) {
   const std::string input = "calibrate " + recording(1) + " --rig " + rig_ + " --quiet --withhold ";
   ProgramRun run = run_rigcal(input + "1");
   EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"--withhold 1", "would hold out all encoders", "keep one"});
+  expect_parts(run.err, {"--withhold 1", "would hold out all encoders", "Keep at least one"});
   run = run_rigcal(input + "nobody");
   EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"--withhold nobody", "use one of 1, imu1, strain, wire"});
+  expect_parts(run.err, {"--withhold nobody", "Use one of 1, imu1, strain, wire"});
   run = run_rigcal(input + "imu1 --withhold imu1");
   EXPECT_EQ(run.exit_code, 1);
   expect_parts(run.err,
-               {"--withhold imu1", "no such sensor is in use", "use one of 1, strain, wire"});
+               {"--withhold imu1", "no such sensor is in use", "Use one of 1, strain, wire"});
 }
 
 // The sensor is also held out in commands that evaluate other results.

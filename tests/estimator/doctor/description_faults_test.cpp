@@ -343,7 +343,8 @@ TEST(DescriptionFaults, ToldNotCheckedWhereAJointTurnsTooFarBetweenRows) {
   ASSERT_EQ(findings.size(), 1U) << findings[0].what;
   EXPECT_EQ(findings[0].kind, "not-checked");
   EXPECT_EQ(findings[0].severity, estimator::Severity::kNote);
-  EXPECT_NE(findings[0].what.find("0.7 rad within 20 ms in 100 % of the rows"), std::string::npos)
+  EXPECT_NE(findings[0].what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
+            std::string::npos)
       << findings[0].what;
   const Described slower = whirling(0.01);
   for (const Finding& finding :

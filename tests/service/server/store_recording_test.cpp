@@ -142,7 +142,7 @@ TEST(BatchCheck, TakesJustWhatCanBeStored) {
       {"last number", [](auto& b) { b.mutable_samples(19)->set_sequence(proto::kSequenceMax - 1); },
        ""},
       {"beyond the last number",
-       [](auto& b) { b.mutable_samples(19)->set_sequence(proto::kSequenceMax); }, "beyond"},
+       [](auto& b) { b.mutable_samples(19)->set_sequence(proto::kSequenceMax); }, "must be below"},
       {"unit's time", [](auto& b) { b.mutable_samples(3)->set_device_time_us(INT64_MIN); },
        "unit's time"},
       {"one channel",

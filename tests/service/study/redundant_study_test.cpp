@@ -65,7 +65,7 @@ TEST(RedundantStudy, FindsMotionsAndWritesItsFolder) {
   EXPECT_LT(over, 1.3) << instant;
   const std::string convergence = contents_of(folder.file("out/table-convergence.csv"));
   EXPECT_EQ(table_value(convergence, "converged", 1), "100 %") << convergence;
-  EXPECT_GE(std::stod("0" + table_value(convergence, "right", 1)), 90.0) << convergence;
+  EXPECT_GE(std::stod("0" + table_value(convergence, "correct", 1)), 90.0) << convergence;
   EXPECT_NE(contents_of(folder.file("out/table-records.csv")).find("smoothed"), std::string::npos);
 }
 
