@@ -111,8 +111,8 @@ TEST_F(FirmwareDemo, CalibratesToTheSimulatedRigsParameters) {
   ASSERT_NO_FATAL_FAILURE(record("sim-furuta-hanging", "swing-up", "3"));
   ASSERT_NO_FATAL_FAILURE(record("sim-furuta", "release", "5"));
   const ProgramRun run =
-      run_rigcal("calibrate " + files_.file("release.mcap") + " " + files_.file("swing-up.mcap") +
-                 " " + files_.file("pulse.mcap") + " --rig " + rig_ + " --quiet --json " +
+      run_rigcal("calibrate " + with_known_clock("release") + " " + with_known_clock("swing-up") +
+                 " " + with_known_clock("pulse") + " --rig " + rig_ + " --quiet --json " +
                  files_.file("result.json"));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   rigcal::v1::CalibrationResult result;
