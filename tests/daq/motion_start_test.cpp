@@ -1,0 +1,223 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tests/daq/motion_fixture.hpp"
+#include "tests/support/alloc_counter.hpp"
+
+// The checks of first motions, creep and swings, and what holds for all.
+
+namespace daq {
+namespace {
+
+// ----- The first motion -----
+
+TEST_F(Motion, FirstMotionFollowsTheMotor) {
+  for (const double gain : {1.0, -1.0}) {
+    for (const double sign : {1.0, -1.0}) {      // sign of the encoder
+      for (const double u : {2.0, -2.0, 0.3}) {  // also below the stall command
+        for (const bool follows : {true, false}) {
+          limits_.motion[0].gain_sign = gain;
+          limits_.motion[0].rad_per_count = sign * kCount_rad;
+          checks_ = MotionPlausibility(limits_);
+          rest(u);
+          const double direction = gain * sign * (u > 0 ? 1 : -1) * (follows ? 1 : -1);
+          const int at = until_trip(
+              60, [&](int k) { return step(std::llround(direction * k / 5), 3 * k, u); });
+          EXPECT_EQ(at > 0, !follows) << gain << ' ' << sign << ' ' << u;
+          if (follows) continue;
+          EXPECT_EQ(trip_.cause, TripCause::kWrongDirection);
+          EXPECT_EQ(at, 18);  // four counts, rounded
+        }
+      }
+    }
+  }
+}
+
+// Three counts in the wrong direction are vibration. After 50 ms other joints may push harder.
+TEST_F(Motion, FirstMotionIsJudgedOnceAndByFourCounts) {
+  rest(2.0);
+  EXPECT_EQ(until_trip(300,
+                       [&](int k) {
+                         const int back = k < 10 ? 3 * k / 9 : 3;
+                         return step(k < 20 ? -back : k < 90 ? k - 20 : 160 - k, 5 * k, 2.0);
+                       }),
+            -1);
+}
+
+// A slowly drifting arm is judged by the change of its motion.
+TEST_F(Motion, FirstMotionIsJudgedOfAnArmThatDrifts) {
+  for (const double drift : {0.2, -0.2}) {
+    for (const bool follows : {true, false}) {
+      checks_ = MotionPlausibility(limits_);
+      const auto drifted = [&](int k) { return drift * kTick_s * k; };
+      arm_speed_ = drift;
+      for (int k = 0; k < 1000; ++k) step(counts_at(drifted(k)), 0, 0.0, MotionPhase::kWatched);
+      step(counts_at(drifted(1000)), 0, 2.0);
+      const int at = until_trip(600, [&](int k) {
+        const double pushed = 0.5 * 3.6 * kTick_s * kTick_s * k * k * (follows ? 1 : -1);
+        return step(counts_at(drifted(1000 + k) + pushed), 3 * k, 2.0);
+      });
+      EXPECT_EQ(at > 0, !follows) << drift;
+      EXPECT_LT(at, 150);
+      if (follows) continue;
+      EXPECT_EQ(trip_.cause, TripCause::kWrongDirection);
+    }
+  }
+}
+
+// If the rig is already moving, the arm may move either way.
+TEST_F(Motion, FirstMotionIsNotJudgedOfARigThatMoves) {
+  for (int k = 0; k < 1000; ++k) step(0, k, 0.0, MotionPhase::kWatched);
+  EXPECT_EQ(until_trip(100, [&](int k) { return step(-k, 1000 + k, 2.0); }), -1);
+}
+
+// ----- Counts that drift -----
+
+TEST_F(Motion, CreepIsNotedAndTripsAfterTwoSeconds) {
+  int noted = -1;
+  const int at = until_trip(4000, [&](int k) {
+    const Trip trip = step(0, k / 60, 0.0, MotionPhase::kWatched);
+    if (noted < 0 && checks_.is_creeping()) noted = k;
+    return trip;
+  });
+  EXPECT_EQ(trip_.cause, TripCause::kCreep);
+  EXPECT_EQ(trip_.joint, 1);
+  EXPECT_NEAR(trip_.value, kCount_rad / 0.06, 0.2 * kCount_rad / 0.06);
+  EXPECT_LE(noted, 460);
+  EXPECT_NEAR(at, 2050, 160);
+}
+
+// Neither a swing with a period of 2.5 s, whatever its amplitude, nor a joint that slows down, nor
+// an occasional count is drift.
+TEST_F(Motion, CreepIsNotASwing) {
+  for (const double amplitude : {4.0, 20.0, 400.0}) {
+    checks_ = MotionPlausibility(limits_);
+    EXPECT_EQ(until_trip(10'000,
+                         [&](int k) {
+                           const double phase = 2.0 * std::numbers::pi / 2.5 * kTick_s * k;
+                           return step(std::llround(amplitude * std::sin(phase)),
+                                       std::llround(400.0 * (1.0 - std::exp(-kTick_s * k))), 0.0,
+                                       MotionPhase::kWatched);
+                         }),
+              -1)
+        << amplitude;
+  }
+  checks_ = MotionPlausibility(limits_);
+  EXPECT_EQ(until_trip(10'000, [&](int k) { return step(k / 300, 0, 0.0, MotionPhase::kWatched); }),
+            -1);
+}
+
+// ----- Swings that grow without drive -----
+
+TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
+  // Extremes ±A gⁿ: the swings grow by g. The first is not compared with any.
+  const auto swing = [](double growth, int k) {
+    const int half = k / 300;
+    const double from = 300.0 * std::pow(growth, half) * (half % 2 == 0 ? -1 : 1);
+    const double to = 300.0 * std::pow(growth, half + 1) * (half % 2 == 0 ? 1 : -1);
+    const double share = 0.5 - 0.5 * std::cos(std::numbers::pi * (k % 300) / 300.0);
+    return std::llround(from + (to - from) * share);
+  };
+  for (const MotionPhase phase : {MotionPhase::kReleased, MotionPhase::kDriven}) {
+    for (const auto& [growth, trips] :
+         {std::pair(1.14, true), std::pair(1.09, false), std::pair(0.9, false)}) {
+      SCOPED_TRACE(growth);
+      checks_ = MotionPlausibility(limits_);
+      const int at = until_trip(2400, [&](int k) { return step(0, swing(growth, k), 0.0, phase); });
+      EXPECT_EQ(at > 0, trips);
+      if (!trips) continue;
+      EXPECT_EQ(trip_.cause, TripCause::kGrowingSwings);
+      EXPECT_EQ(trip_.joint, 1);
+      EXPECT_NEAR(at, 1820, 30) << "extremes are 300 apart, the sixth ends the fourth growth";
+    }
+  }
+  checks_ = MotionPlausibility(limits_);
+  EXPECT_EQ(
+      until_trip(2400, [&](int k) { return step(0, swing(1.2, k), 0.0, MotionPhase::kHandled); }),
+      -1);
+  checks_ = MotionPlausibility(limits_);
+  EXPECT_EQ(until_trip(2400, [&](int k) { return step(3 * k, swing(1.2, k), 0.1); }), -1)
+      << "driven";
+}
+
+// A joint that nothing drives becomes slower with every turn.
+TEST_F(Motion, TurnsMayNotBecomeFasterFourTimesInARow) {
+  for (const auto& [acceleration, trips] : {std::pair(3.0, true), std::pair(-0.3, false)}) {
+    checks_ = MotionPlausibility(limits_);
+    const int at = until_trip(8000, [&](int k) {
+      const double t = kTick_s * k;
+      return step(0, counts_at(6.0 * t + 0.5 * acceleration * t * t), 0.0, MotionPhase::kReleased);
+    });
+    EXPECT_EQ(at > 0, trips);
+    if (trips) {
+      EXPECT_EQ(trip_.cause, TripCause::kGrowingSwings);
+    }
+  }
+}
+
+// A pendulum that falls from upright becomes fast within one swing, and then swings less and less.
+TEST_F(Motion, SwingsPassAPendulumThatFalls) {
+  double angle = 3.1, speed = 0.0;
+  EXPECT_EQ(until_trip(30'000,
+                       [&](int) {
+                         for (int n = 0; n < 10; ++n) {
+                           speed += 1e-4 * (-51.0 * std::sin(angle) - 0.2 * speed);
+                           angle += 1e-4 * speed;
+                         }
+                         return step(0, counts_at(angle), 0.0, MotionPhase::kReleased);
+                       }),
+            -1);
+}
+
+// ----- All checks -----
+
+TEST_F(Motion, TripsOnWhatIsNotANumber) {
+  for (const int field : {0, 1, 2, 3}) {
+    SafetyLimits limits = limits_;
+    if (field == 0) limits.motion[0].stall_command = kNaN;
+    if (field == 1) limits.motion[0].stall_time_s = kNaN;
+    if (field == 2) limits.motion[0].rad_per_count = kNaN;
+    checks_ = MotionPlausibility(limits);
+    for (int k = 0; k < 300; ++k) step(0, 0, 0.0, MotionPhase::kWatched);
+    const int at = until_trip(
+        50, [&](int k) { return field == 3 ? step(0, 0, kNaN) : step(10 * k, 10 * k, 2.0); });
+    EXPECT_GT(at, 0) << field;
+  }
+  checks_ = MotionPlausibility(limits_);
+  rest(1.0);
+  now_.time_s = kNaN;
+  EXPECT_NE(step(0, 0, 1.0).cause, TripCause::kNone);
+}
+
+// An operator's hands may cause any motion. Missing readings are neither motion nor rest.
+TEST_F(Motion, PassesAnOperatorsHands) {
+  EXPECT_EQ(until_trip(5000,
+                       [&](int k) {
+                         return step(k % 1000 < 500 ? 20 * (k % 500) : 0, k, 0.0,
+                                     MotionPhase::kHandled);
+                       }),
+            -1);
+}
+
+TEST_F(Motion, JudgesAJointOnlyWhenItIsRead) {
+  rest(1.0);
+  valid_ = {false, false};
+  EXPECT_EQ(until_trip(2000, [&](int) { return step(0, 0, 1.0); }), -1);
+  valid_ = {true, true};
+  EXPECT_NE(step(0, 0, 1.0).cause, TripCause::kNone);
+}
+
+TEST_F(Motion, DoesNotAllocate) {
+  if (!test_support::AllocCounter::works()) GTEST_SKIP() << "the sanitizer brings its own malloc";
+  rest(1.0);
+  const test_support::AllocCounter allocations;
+  for (int k = 0; k < 2000; ++k) step(0, k / 3, 1.0);
+  EXPECT_EQ(allocations.count(), 0);
+}
+
+// ----- Reports of the unit -----
+
+}  // namespace
+}  // namespace daq
