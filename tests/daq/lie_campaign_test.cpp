@@ -33,7 +33,7 @@ constexpr double kCommandMax = 10.0;
 // Encoders that freeze: an arm faster than 3 sqrt(200 rad/s^2 x 1.53 mrad) = 1.66 rad/s trips after
 // 0.1 rad. A slower one trips under a steady push after 0.65 s (1.08 rad and, by the push, 0.25
 // rad), and under alternating pushes when it has coasted 0.5 rad during them, or 1 rad while the
-// pendulum swings. They are above the stall command for two thirds of the time or more.
+// pendulum swings. Chirps are above the stall command for two thirds of the time or more.
 constexpr double kFreezeBound = 1.5 * 1.0 + 0.25;
 // Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
 // command's time to live (20 ms) and a tick. The fastest arm of the campaign has 12 rad/s.
@@ -154,7 +154,9 @@ class LieRun {
       case 0:
         return {"pulse", Pulse{u, 0.05, 3.0}, 60.0};
       case 1:
-        return {"chirp", Chirp{u, 0.3, 3.0, 0.0, 6.0}, 60.0};
+        // From 1 V on, a sine is above the stall command of 0.5 V for two thirds of the time.
+        return {"chirp", Chirp{std::copysign(std::max(std::abs(u), 1.0), u), 0.3, 3.0, 0.0, 6.0},
+                60.0};
       default:
         return {"step", Step{u, 0.05}, 60.0};
     }
