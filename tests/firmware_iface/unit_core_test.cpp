@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "firmware_iface/wire/clear.h"
+#include "firmware_iface/wire/fault.h"
+#include "firmware_iface/wire/limits.h"
+#include "tests/firmware_iface/core_board.hpp"
+
+// Properties of the unit's core that the simulated unit, with its one motor and without a persistent
+// cause of a trip, cannot show.
+
+namespace {
+
+using namespace firmware_iface;
+using namespace std::chrono_literals;
+
+class UnitCore : public ::testing::Test {
+ protected:
+  static unit_description two_motors() {
+    unit_description board = usual_board();
+    board.motor_count = 2;
+    board.motor[1] = board.motor[0];
+    return board;
+  }
+
+  void send(std::span<const std::uint8_t> message) {
+    std::array<std::uint8_t, FRAME_SIZE_BYTES_MAX> frame{};
+    const std::size_t size_bytes =
+        frame_encode(message.data(), message.size(), frame.data(), frame.size());
+    board_.write({frame.data(), size_bytes});
+  }
+  void start_stream() {
+    const hello_head head{PROTOCOL_VERSION, LAYOUT_HASH, 1};
+    std::array<std::uint8_t, HELLO_SIZE_BYTES> hello{};
+    hello_encode(&head, hello.data());
+    send(hello);
+    const configure_request request{1, STREAM_ON, 1, COMMAND_AGE_TICKS_DEFAULT, {}};
+    std::array<std::uint8_t, CONFIGURE_SIZE_BYTES> configure{};
+    configure_request_encode(&request, configure.data());
+    send(configure);
+    board_.let_pass(20ms);
+  }
+  void clear() {
+    for (std::uint8_t step = 1; step <= 2; ++step) {
+      const clear_request request{step, step == 1 ? std::uint16_t{0} : board_.core().clear_token};
+      std::array<std::uint8_t, CLEAR_SIZE_BYTES> message{};
+      clear_request_encode(&request, message.data());
+      send(message);
+    }
+  }
+  void drive(std::int16_t first_q15, std::int16_t second_q15) {
+    const command_request request{
+        1, board_.core().stream_samples - 1, COMMAND_ENABLE, 50, {first_q15, second_q15}};
+    std::array<std::uint8_t, COMMAND_SIZE_BYTES_MAX> message{};
+    send(std::span(message).first(command_request_encode(&request, 2, message.data())));
+    board_.let_pass(2ms);
+  }
+
+  CoreBoard board_{two_motors()};
+};
+
+// The board reports a cause that lasts, such as a hot amplifier. CLEAR must fail until it has gone.
+TEST_F(UnitCore, ClearFailsWhileTheCauseLasts) {
+  start_stream();
+  board_.core().causes_present = FAULT_AMPLIFIER;
+  clear();
+  EXPECT_EQ(board_.core().fault_flags, FAULT_AMPLIFIER) << "FAULT_BOOT is cleared, it is not";
+  drive(8192, 8192);
+  EXPECT_FALSE(board_.core().output.is_enabled);
+
+  board_.core().causes_present = 0;
+  clear();
+  EXPECT_FALSE(unit_is_tripped(&board_.core()));
+  drive(8192, 8192);
+  EXPECT_TRUE(board_.core().output.is_enabled);
+}
+
+TEST_F(UnitCore, EachMotorReceivesItsOwnCommand) {
+  start_stream();
+  clear();
+  drive(8192, -4096);
+  ASSERT_TRUE(board_.core().output.is_enabled);
+  EXPECT_EQ(board_.core().output.command_q15[0], 8192);
+  EXPECT_EQ(board_.core().output.command_q15[1], -4096);
+}
+
+}  // namespace
